@@ -1,0 +1,1 @@
+//! Placement and coding for a cluster of caches.

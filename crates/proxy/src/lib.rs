@@ -1,0 +1,1 @@
+//! A caching HTTP reverse proxy for the edge.

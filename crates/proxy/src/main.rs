@@ -1,0 +1,3 @@
+//! The larder binary.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Traces, content, a synthetic origin and an HTTP replayer.
