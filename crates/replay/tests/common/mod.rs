@@ -1,5 +1,9 @@
 //! An origin on loopback and a client of one request, for the tests on sockets.
 #![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping"
+)]
 
 use std::net::SocketAddr;
 
