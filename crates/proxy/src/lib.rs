@@ -1,1 +1,3 @@
 //! A caching HTTP reverse proxy for the edge.
+
+pub mod listen;
