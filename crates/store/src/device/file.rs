@@ -207,10 +207,10 @@ fn set_direct(file: &File, path: &Path) -> Result<bool, DeviceOpenError> {
     }
 }
 
-/// What the filesystem would still give this user, if it says.
+/// What the filesystem would still give this user, if it says: one without a size (ramfs) does not.
 fn available_bytes(file: &File) -> Option<u64> {
     let stat = rustix::fs::fstatvfs(file).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    (stat.f_blocks > 0).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 fn os_error(path: &Path, step: &'static str, source: io::Error) -> DeviceOpenError {

@@ -52,19 +52,20 @@ impl Inbox {
 
     /// Moves all I/Os to `ops`, which is empty, and says whether more can come.
     ///
-    /// With nothing to move, the thread counts as asleep from here on.
+    /// The thread counts as asleep from here on, since it is about to be: a wake-up in between
+    /// makes the coming wait return at once.
     pub(super) fn take(&self, ops: &mut Vec<Op>) -> Taken {
         debug_assert!(ops.is_empty());
         let mut state = self.state.lock();
         std::mem::swap(&mut state.ops, ops);
-        state.asleep = ops.is_empty();
+        state.asleep = true;
         match state.closed {
             true => Taken::Last,
             false => Taken::MoreMayCome,
         }
     }
 
-    /// The thread has woken for another reason: no wake-up is needed until it sleeps again.
+    /// The thread has woken, for whatever reason: no wake-up is needed until it takes again.
     pub(super) fn awake(&self) {
         self.state.lock().asleep = false;
     }

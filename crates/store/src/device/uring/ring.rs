@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use io_uring::types::{Fd, Fixed, FsyncFlags};
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
@@ -25,8 +26,10 @@ use crate::device::{DataFile, DeviceOpenError};
 const RING_ENTRIES: u32 = (IN_DEVICE_MAX as u32 + 1).next_power_of_two();
 
 /// Failed system calls in a row after which the ring counts as broken. EAGAIN means that the
-/// kernel is short of memory for the moment, EBUSY that completions must be taken first.
+/// kernel is short of memory for the moment, EBUSY that completions must be taken first: with
+/// [`SUBMIT_PAUSE`] between them, a second of either is survived.
 const SUBMIT_RETRIES_MAX: u32 = 1000;
+const SUBMIT_PAUSE: Duration = Duration::from_millis(1);
 
 /// The data file in the ring's table of files.
 const FILE: Fixed = Fixed(0);
@@ -86,23 +89,19 @@ impl Ring {
         let mut failures = 0;
         loop {
             let taken = self.inbox.take(&mut self.fresh);
-            let idle = self.fresh.is_empty();
             self.submit_fresh()?;
             if taken == Taken::Last && self.in_flight.0.is_empty() {
                 // Otherwise the kernel gives the file, and its lock, back some time after the ring.
                 return self.ring.submitter().unregister_files();
             }
-            // What was taken is started before the thread sleeps; a second look follows.
-            let entered = match idle {
-                true => self.ring.submit_and_wait(1),
-                false => self.ring.submit(),
-            };
+            // One system call submits what was taken and waits for whatever ends first.
+            let entered = self.ring.submit_and_wait(1);
             self.inbox.awake();
             match entered {
                 Ok(_) => failures = 0,
                 Err(e) if failures < SUBMIT_RETRIES_MAX && is_passing(&e) => {
                     failures += 1;
-                    std::thread::yield_now();
+                    std::thread::park_timeout(SUBMIT_PAUSE);
                 }
                 Err(e) => return Err(e),
             }
