@@ -1,1 +1,10 @@
-//! Traces, content, a synthetic origin and an HTTP replayer.
+//! Request traces, deterministic content, a synthetic origin and an HTTP replayer.
+//!
+//! - [`content`]: the bytes of an object, computed from its name at any offset.
+//! - [`origin`]: an HTTP origin that serves such objects and misbehaves on request.
+#![forbid(unsafe_code)]
+
+pub mod content;
+pub mod origin;
+
+pub use content::Content;

@@ -1,0 +1,2 @@
+//! The server side.
+pub mod guard;
