@@ -1,6 +1,9 @@
 //! A caching HTTP reverse proxy for the edge.
 
 pub mod cache;
+pub mod cli;
+pub mod config;
 pub mod listen;
 pub mod meta;
+pub mod plan;
 pub mod rules;
