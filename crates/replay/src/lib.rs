@@ -14,3 +14,8 @@ pub mod trace;
 pub use content::Content;
 pub use http::{ReplayError, ReplayOptions, Report, replay};
 pub use trace::{TraceError, TraceReader};
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
