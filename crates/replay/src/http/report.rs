@@ -80,6 +80,19 @@ impl Report {
     }
 }
 
+impl Report {
+    /// What the target counted, as far as that is known.
+    fn fmt_target_counters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(requests) = self.origin_requests {
+            write!(f, "\norigin requests    {requests}")?;
+        }
+        if let Some(bytes) = self.ssd_written_bytes {
+            write!(f, "\nssd written        {bytes} bytes")?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -119,13 +132,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(f, "latency (us)       {}", self.latency_us)?;
         write!(f, "first byte (us)    {}", self.ttfb_us)?;
-        if let Some(requests) = self.origin_requests {
-            write!(f, "\norigin requests    {requests}")?;
-        }
-        if let Some(bytes) = self.ssd_written_bytes {
-            write!(f, "\nssd written        {bytes} bytes")?;
-        }
-        Ok(())
+        self.fmt_target_counters(f)
     }
 }
 
