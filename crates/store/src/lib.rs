@@ -3,6 +3,7 @@
 
 mod body;
 pub mod device;
+mod disk;
 mod error;
 mod key;
 mod meta;
@@ -16,7 +17,12 @@ mod version;
 mod writer;
 
 pub use body::{Body, BodyReader, PIECE_BYTES};
-pub use error::{OpenError, ReadError, RemoveError, WriteError};
+pub use disk::{
+    Disk, DiskBody, DiskError, DiskLookup, DiskOptions, DiskReader, DiskStats, DiskWriter, Found,
+    MissReason, OpenError, ReadError, RecoveryState, SkipReason, WriteError, index, index_bytes,
+    write_buffer_bytes,
+};
+pub use error::{RemoveError, UpdateError};
 pub use key::Key;
 pub use meta::Meta;
 pub use object::{Object, Tier};

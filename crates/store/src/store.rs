@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::ram::{RamTier, Ticket};
 use crate::{
-    Key, Meta, Object, OpenError, RemoveError, StoreOptions, StoreStats, WriteError, Writer,
+    Key, Meta, Object, OpenError, RemoveError, StoreOptions, StoreStats, UpdateError, Writer,
 };
 
 /// Objects by key, in memory and on flash. A clone is a handle to the same store.
@@ -83,18 +83,18 @@ impl<M: Meta> Store<M> {
     /// `object` is what a lookup of `key` gave; it is refreshed wherever that very version is.
     ///
     /// # Errors
-    /// [`WriteError::NotStored`] if it is nowhere any more. Pass an `Arc` to keep the metadata.
+    /// [`UpdateError::NotStored`] if it is nowhere any more. Pass an `Arc` to keep the metadata.
     pub async fn update_meta(
         &self,
         key: &Key,
         meta: impl Into<Arc<M>>,
         object: &Object<M>,
-    ) -> Result<Arc<M>, WriteError> {
+    ) -> Result<Arc<M>, UpdateError> {
         let meta = meta.into();
         let version = object.body.version();
         match version.is_some_and(|version| self.ram.refresh(key, version, &meta)) {
             true => Ok(meta),
-            false => Err(WriteError::NotStored),
+            false => Err(UpdateError::NotStored),
         }
     }
 
