@@ -1,5 +1,7 @@
 //! What can go wrong with the two tiers together, by operation.
 
+use crate::{DiskError, WriteError};
+
 /// Why new metadata was not taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -7,9 +9,12 @@ pub enum UpdateError {
     /// No tier holds this version of the object any more: it was evicted, replaced or removed.
     #[error("the object is not stored any more")]
     NotStored,
+    /// Flash, which alone has the object, keeps the old metadata.
+    #[error("flash keeps the old metadata")]
+    Ssd(#[from] WriteError),
 }
 
-/// Why a removal is not certain. The RAM tier has forgotten the object all the same.
+/// Why a removal does not last. Nothing finds the object now; after a restart, flash might.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RemoveError {}
+#[error("the removal may not last over a restart")]
+pub struct RemoveError(#[from] DiskError);
