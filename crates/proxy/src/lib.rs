@@ -1,5 +1,6 @@
 //! A caching HTTP reverse proxy for the edge.
 
+pub mod body;
 pub mod cache;
 pub mod cli;
 pub mod config;
@@ -7,3 +8,5 @@ pub mod listen;
 pub mod meta;
 pub mod plan;
 pub mod rules;
+
+pub use body::{BoxBody, BoxError};
