@@ -1,10 +1,7 @@
 //! What the edge tests share: a server around a closure, and a client that speaks raw bytes.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each test file is a crate that uses its part"
-)]
+#![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses its part")]
+#![allow(clippy::unwrap_used, reason = "what only tests call may say what it expects")]
 
 use std::convert::Infallible;
 use std::future::{Future, ready};
