@@ -4,6 +4,11 @@
 //! argument. The simulator and the production tier run the code of this crate and no copy of it.
 #![forbid(unsafe_code)]
 
+// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod coins;
 mod lru;
 mod policy;

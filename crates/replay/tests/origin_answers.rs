@@ -1,4 +1,8 @@
 //! What the origin plans to answer, without a socket.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping"
+)]
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use larder_replay::{
@@ -6,17 +10,17 @@ use larder_replay::{
     origin::{Ending, PathKind, Payload, Plan, answer},
 };
 
-fn plan(method: Method, uri: &str, fields: &[(HeaderName, &str)]) -> Plan {
+fn plan(method: &Method, uri: &str, fields: &[(HeaderName, &str)]) -> Plan {
     let value = |text: &str| HeaderValue::from_str(text).unwrap();
     let headers: HeaderMap = fields
         .iter()
         .map(|(name, text)| (name.clone(), value(text)))
         .collect();
-    answer(&method, &uri.parse::<Uri>().unwrap(), &headers)
+    answer(method, &uri.parse::<Uri>().unwrap(), &headers)
 }
 
 fn get(uri: &str) -> Plan {
-    plan(Method::GET, uri, &[])
+    plan(&Method::GET, uri, &[])
 }
 
 fn field(plan: &Plan, name: impl header::AsHeaderName) -> Option<&str> {
@@ -61,7 +65,7 @@ fn status_and_length_by_request() {
         (Method::GET, "/", 404, 53, PathKind::Unknown),
     ];
     for (method, uri, status, len_bytes, kind) in cases {
-        let plan = plan(method.clone(), uri, &[]);
+        let plan = plan(&method, uri, &[]);
         let found = (plan.status.as_u16(), plan.payload.len_bytes(), plan.kind);
         assert_eq!(found, (status, len_bytes, kind), "{method} {uri}");
     }
@@ -122,13 +126,13 @@ fn conditions_and_ranges() {
     let uri = "/object/a?size=100";
     let full = get(uri);
     let etag = field(&full, header::ETAG).unwrap();
-    let revalidated = plan(Method::GET, uri, &[(header::IF_NONE_MATCH, etag)]);
+    let revalidated = plan(&Method::GET, uri, &[(header::IF_NONE_MATCH, etag)]);
     assert_eq!(revalidated.status, StatusCode::NOT_MODIFIED);
     assert_eq!(field(&revalidated, header::ETAG), Some(etag));
     assert_eq!(field(&revalidated, header::CONTENT_LENGTH), None);
 
     let range = (header::RANGE, "bytes=10-19");
-    let part = plan(Method::GET, uri, std::slice::from_ref(&range));
+    let part = plan(&Method::GET, uri, std::slice::from_ref(&range));
     assert_eq!(part.status, StatusCode::PARTIAL_CONTENT);
     assert_eq!(field(&part, header::CONTENT_RANGE), Some("bytes 10-19/100"));
     let content = Content::new("/object/a", 0);
@@ -141,20 +145,20 @@ fn conditions_and_ranges() {
 
     let guarded = |validator| {
         plan(
-            Method::GET,
+            &Method::GET,
             uri,
             &[range.clone(), (header::IF_RANGE, validator)],
         )
     };
     assert_eq!(guarded(etag).status, StatusCode::PARTIAL_CONTENT);
     assert_eq!(guarded("\"other\"").status, StatusCode::OK);
-    let head = plan(Method::HEAD, uri, &[range]);
+    let head = plan(&Method::HEAD, uri, &[range]);
     assert_eq!(
         (head.status, field(&head, header::CONTENT_LENGTH)),
         (StatusCode::OK, Some("100"))
     );
 
-    let beyond = plan(Method::GET, uri, &[(header::RANGE, "bytes=100-")]);
+    let beyond = plan(&Method::GET, uri, &[(header::RANGE, "bytes=100-")]);
     assert_eq!(beyond.status, StatusCode::RANGE_NOT_SATISFIABLE);
     assert_eq!(field(&beyond, header::CONTENT_RANGE), Some("bytes */100"));
 }
@@ -170,7 +174,7 @@ fn versions_and_variants_have_their_own_bytes() {
         Content::new("/object/a", 3)
     );
     let accept = [(header::ACCEPT, "text/html")];
-    let variant = content(plan(Method::GET, "/object/a?vary=accept", &accept));
+    let variant = content(plan(&Method::GET, "/object/a?vary=accept", &accept));
     assert_eq!(variant, Content::new("/object/a\naccept:text/html", 0));
     let absent = content(get("/object/a?vary=accept"));
     assert_eq!(absent, Content::new("/object/a\naccept:", 0));

@@ -1,25 +1,32 @@
 //! Which body is this? The name that the two tiers share for one write of a key.
 
-use twox_hash::XxHash3_128;
+use std::num::NonZeroU64;
+
+use twox_hash::XxHash3_64;
 
 /// Fingerprint of the pieces of one write.
 ///
 /// New metadata may only ever be married to the body that it was sent for, and the tiers may
-/// disagree on which version of a key they hold. The same fingerprint in both means the same
-/// body; that costs 20 µs per MiB, and needs neither a clock nor a counter that survives restarts.
+/// disagree on which version of a key they hold. The same fingerprint of the same key means the
+/// same body; that costs 20 µs per MiB, and needs neither a clock nor a counter that survives
+/// restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Version(u128);
+pub(crate) struct Version(NonZeroU64);
 
 impl Version {
     /// Of no pieces yet, under the store's secret `seed`.
     pub(crate) fn start(seed: u64) -> Self {
-        Self(u128::from(seed))
+        Self::of(seed)
     }
 
     /// After one more piece.
     pub(crate) fn push(&mut self, piece: &[u8]) {
-        let seed = (self.0 as u64) ^ ((self.0 >> 64) as u64).rotate_left(32);
-        self.0 = XxHash3_128::oneshot_with_seed(seed, piece);
+        *self = Self::of(XxHash3_64::oneshot_with_seed(self.0.get(), piece));
+    }
+
+    /// Zero is left out, so that "none" takes no room.
+    fn of(hash: u64) -> Self {
+        Self(NonZeroU64::new(hash).unwrap_or(NonZeroU64::MAX))
     }
 }
 

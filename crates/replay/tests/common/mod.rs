@@ -5,6 +5,8 @@
     reason = "a test says what it expects by unwrapping"
 )]
 
+pub(crate) mod meddler;
+
 use std::net::SocketAddr;
 
 use bytes::Bytes;

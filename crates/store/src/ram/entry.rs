@@ -9,7 +9,8 @@ use crate::{Body, Key, Meta, Object, Tier};
 /// A resident object.
 #[derive(Debug)]
 pub(crate) struct Entry<M> {
-    hash: u128,
+    /// The half of the key's hash that the table goes by.
+    table_hash: u64,
     /// An exact copy: the caller's may be a slice of a whole request.
     key: Box<[u8]>,
     pub(super) meta: Arc<M>,
@@ -22,7 +23,7 @@ impl<M: Meta> Entry<M> {
     pub(super) fn new(key: &Key, meta: Arc<M>, body: Body) -> Self {
         let charge_bytes = charge_bytes(key.bytes().len(), meta.as_ref(), &body);
         Self {
-            hash: key.hash(),
+            table_hash: table_hash(key),
             key: key.bytes().as_ref().into(),
             meta,
             body,
@@ -31,11 +32,11 @@ impl<M: Meta> Entry<M> {
     }
 
     pub(super) fn is(&self, key: &Key) -> bool {
-        self.hash == key.hash() && *self.key == **key.bytes()
+        self.table_hash == table_hash(key) && *self.key == **key.bytes()
     }
 
-    pub(super) fn hash(&self) -> u128 {
-        self.hash
+    pub(super) fn table_hash(&self) -> u64 {
+        self.table_hash
     }
 
     pub(super) fn key_bytes(&self) -> usize {
@@ -49,6 +50,11 @@ impl<M: Meta> Entry<M> {
             tier: Tier::Ram,
         }
     }
+}
+
+/// The key is a hash already: the table takes its low half, the shard's number is in the other.
+pub(super) fn table_hash(key: &Key) -> u64 {
+    key.hash() as u64
 }
 
 /// Memory that an object takes, with what the allocator and the tables add:
@@ -85,7 +91,8 @@ const ARC_BYTES: usize = 2 * size_of::<usize>();
 /// that a shared `Bytes` allocates, and half of the allocator's rounding (16 + 8).
 const PIECE_OVERHEAD_BYTES: usize = size_of::<Bytes>() + 8 + allocated(24) + 24;
 
-/// Per entry, beside the entry: 8 in the slab (its tag); 5 / (7/16) = 11.4, rounded to 12, for a
-/// bucket of a hash table at its emptiest; 16 for the links of an LRU. The vectors behind slab
-/// and links double, so that up to half is reserved but not touched: not counted.
-const ENTRY_OVERHEAD_BYTES: usize = 8 + 12 + 16;
+/// Per entry, beside the entry: 5 / (7/16), some 12, for a bucket of a hash table at its emptiest,
+/// and 16 for the links of an LRU. The slab adds nothing (the entry has a niche for its tag). Its
+/// vector and that of the links double, so that up to half of them is reserved and not touched:
+/// that is address space, not memory, and not counted.
+const ENTRY_OVERHEAD_BYTES: usize = 12 + 16;

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use larder_admission::{Candidate, Policy, Reject, Slot, SplitMix, Verdict};
 use slab::Slab;
 
-use super::entry::{Entry, charge_bytes};
+use super::entry::{Entry, charge_bytes, table_hash};
 use super::open::OpenKeys;
 use super::stats::RamStats;
 use crate::version::Version;
@@ -80,7 +80,7 @@ impl<M: Meta> Shard<M> {
         }
         let slot = self.entries.insert(entry) as Slot;
         self.table
-            .insert_unique(key.hash() as u64, slot, rehash(&self.entries));
+            .insert_unique(table_hash(key), slot, rehash(&self.entries));
         self.policy.insert(slot, &candidate);
         self.used_bytes += candidate.size;
         self.stats.admitted += 1;
@@ -186,7 +186,7 @@ impl<M: Meta> Shard<M> {
 
     fn find(&self, key: &Key) -> Option<Slot> {
         let is = |&slot: &Slot| self.entries.get(slot as usize).is_some_and(|e| e.is(key));
-        self.table.find(key.hash() as u64, is).copied()
+        self.table.find(table_hash(key), is).copied()
     }
 
     fn resident(&mut self, key: &Key, version: Version) -> Option<(Slot, &mut Entry<M>)> {
@@ -206,7 +206,7 @@ impl<M: Meta> Shard<M> {
         let entry = self.entries.try_remove(slot as usize)?;
         let place = self
             .table
-            .find_entry(entry.hash() as u64, |&other| other == slot);
+            .find_entry(entry.table_hash(), |&other| other == slot);
         if let Ok(place) = place {
             place.remove();
         }
@@ -216,13 +216,8 @@ impl<M: Meta> Shard<M> {
     }
 }
 
-/// The key is a hash already: the table takes its low half, the shard's number is in the other.
 fn rehash<M: Meta>(entries: &Slab<Entry<M>>) -> impl Fn(&Slot) -> u64 {
-    |&slot| {
-        entries
-            .get(slot as usize)
-            .map_or(0, |entry| entry.hash() as u64)
-    }
+    |&slot| entries.get(slot as usize).map_or(0, Entry::table_hash)
 }
 
 /// A policy numbers slots by `u32` and may need a number or two for itself. No real budget gets
