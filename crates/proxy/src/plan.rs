@@ -396,7 +396,7 @@ mod tests {
         let error = plan(&demand(64 * MIB, 1024 * GIB)).unwrap_err();
         assert_eq!(error.largest.consumer, Consumer::SsdIndex);
         let text = error.to_string();
-        let start = "64MiB is too small: 1GiB of it for ssd_index (134217728 slots of 64 bits for \
+        let start = "64MiB is too small: 640MiB of it for ssd_index (83886080 slots of 64 bits for \
                      1TiB of store)";
         assert!(text.starts_with(start), "{text}");
         assert!(

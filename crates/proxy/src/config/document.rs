@@ -19,6 +19,9 @@ pub(super) type Value<'d> = Spanned<DeValue<'d>>;
 /// What reading a value gives: the value, or all that is wrong with it.
 pub(super) type Reading<T> = Result<T, Vec<Mistake>>;
 
+/// The syntax, for those who broke it.
+const SYNTAX: &str = r#"[section], key = "text", key = 10, key = true, key = ["a", "b"]"#;
+
 /// One parsed file.
 pub(super) struct Document<'d> {
     source: &'d str,
@@ -50,11 +53,7 @@ impl<'d> Document<'d> {
         let (tables, errors) = DeTable::parse_recoverable(source);
         let syntax = errors.iter().map(|error| {
             let span = error.span().unwrap_or(0..0);
-            Mistake::new(
-                span,
-                error.message().to_owned(),
-                "TOML 1.0, see https://toml.io",
-            )
+            Mistake::new(span, error.message().to_owned(), SYNTAX)
         });
         Self {
             source,
@@ -119,37 +118,36 @@ impl<'d> Document<'d> {
     }
 
     /// All that is wrong with the file, in its order.
+    ///
+    /// What a broken line was recovered to is the parser's guess: such a line has one message, and
+    /// below it no name is called unknown, as the section that it is in may be the broken line.
     pub(super) fn into_problems(self) -> Vec<Problem> {
-        let unknown = self
+        let names = self.unknown_names();
+        let locate = |mistake: Mistake| mistake.locate(self.source);
+        let line = |problem: &Problem| problem.place.order().0;
+        let mut problems: Vec<_> = self.syntax.into_iter().map(locate).collect();
+        let broken: Vec<_> = problems.iter().map(line).collect();
+        let sound = broken.iter().min().copied().unwrap_or(usize::MAX);
+        let names = names
+            .into_iter()
+            .map(locate)
+            .filter(|problem| line(problem) < sound);
+        let values = self.mistakes.into_iter().map(locate);
+        problems.extend(values.filter(|problem| !broken.contains(&line(problem))));
+        problems.extend(names);
+        problems.sort_by_key(|problem| problem.place.order());
+        problems
+    }
+
+    fn unknown_names(&self) -> Vec<Mistake> {
+        let keys = self
             .unknown
             .iter()
             .map(|unknown| self.explain_unknown(unknown));
-        let tables = self
-            .tables
-            .iter()
-            .filter(|(name, _)| !self.asked.contains_key(&**name.get_ref()));
-        let tables = tables.map(|(name, value)| self.explain_stray(name, value.get_ref()));
-        let strays: Vec<_> = unknown.chain(tables).collect();
-        let syntax: Vec<_> = self
-            .syntax
-            .into_iter()
-            .map(|m| m.locate(self.source))
-            .collect();
-        // What a broken line was recovered to is the parser's guess: one message per broken line.
-        let broken = |problem: &Problem| {
-            syntax
-                .iter()
-                .any(|error| error.place.order().0 == problem.place.order().0)
-        };
-        let meaning = self
-            .mistakes
-            .into_iter()
-            .chain(strays)
-            .map(|m| m.locate(self.source));
-        let mut problems: Vec<_> = meaning.filter(|problem| !broken(problem)).collect();
-        problems.extend(syntax);
-        problems.sort_by_key(|problem| problem.place.order());
-        problems
+        let sections = self.tables.iter();
+        let sections = sections.filter(|(name, _)| !self.asked.contains_key(&**name.get_ref()));
+        keys.chain(sections.map(|(name, value)| self.explain_stray(name, value.get_ref())))
+            .collect()
     }
 
     fn explain_unknown(&self, unknown: &Unknown) -> Mistake {

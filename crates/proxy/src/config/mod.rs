@@ -13,6 +13,7 @@ mod load;
 mod log;
 mod machine;
 mod memory;
+mod notes;
 mod origin;
 mod overrides;
 mod problem;

@@ -84,8 +84,14 @@ pub(super) fn duration(
     move |value| {
         let (low, high) = (Span(*bounds.start()), Span(*bounds.end()));
         let expected = format!("a duration from {low} to {high}, such as \"30s\" or \"100ms\"");
-        let DeValue::String(text) = value.get_ref() else {
-            return Err(wrong_kind(value, expected));
+        let text = match value.get_ref() {
+            DeValue::String(text) => text,
+            DeValue::Integer(number) => {
+                let mut mistake = mistake(value, format!("{number} of which unit?"), expected);
+                mistake.help = Some(format!("for seconds write \"{number}s\""));
+                return Err(vec![mistake]);
+            }
+            _ => return Err(wrong_kind(value, expected)),
         };
         let duration = parse_duration(text)
             .map_err(|error| one(value, error.to_string(), expected.clone()))?;

@@ -6,8 +6,8 @@ const MIB: u64 = 1 << 20;
 const INDEX_WAYS: u64 = 8;
 const INDEX_SLOT_BYTES: u64 = 8;
 
-/// Runs of the log that are open or on their way to the device, and the largest of them.
-const WRITE_RUNS: u64 = 5;
+/// Runs of the log that are open, waiting, or on their way to the device, and the largest of them.
+const WRITE_RUNS: u64 = 11;
 const RUN_BYTES_MAX: u64 = MIB;
 
 /// Bounds of a segment of the log: 1 MiB for a store of 64 MiB, 16 MiB from 1 GiB on.
@@ -34,12 +34,11 @@ impl SsdShape {
     /// The shape of a store of `device_bytes` for objects of `mean_object_bytes`.
     ///
     /// Slots = device / mean object / 0.8: at most four of five are taken, so that sets of eight
-    /// seldom overflow. Sets are a power of two, as a set's number is the low bits of the
-    /// hash (HashCache, SetMem).
+    /// seldom overflow.
     pub fn of(device_bytes: u64, mean_object_bytes: u64) -> Self {
         let objects = device_bytes / mean_object_bytes.max(1);
         let sets = (objects.saturating_mul(5) / 4).div_ceil(INDEX_WAYS).max(1);
-        let index_slots = sets.next_power_of_two() * INDEX_WAYS;
+        let index_slots = sets * INDEX_WAYS;
         let segment_bytes = (device_bytes / SEGMENTS_WANTED).max(1);
         let segment_bytes = 1 << segment_bytes.ilog2();
         let segment_bytes: u64 = u64::clamp(segment_bytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
@@ -72,13 +71,13 @@ mod tests {
         const KIB: u64 = 1 << 10;
         const GIB: u64 = 1 << 30;
         for (device, mean, segment, slots, index) in [
-            // 4096 objects, a quarter more, and up to a power of two.
-            (64 * MIB, 16 * KIB, MIB, 8192, 64 * KIB),
-            (GIB, 16 * KIB, 16 * MIB, 131_072, MIB),
-            (1024 * GIB, 16 * KIB, 16 * MIB, 1 << 27, GIB),
+            // 4096 objects, and a quarter more.
+            (64 * MIB, 16 * KIB, MIB, 5120, 40 * KIB),
+            (GIB, 16 * KIB, 16 * MIB, 81_920, 640 * KIB),
+            (1024 * GIB, 16 * KIB, 16 * MIB, 80 << 20, 640 * MIB),
             // HashCache's 2^27 objects of 8 KiB in a TiB.
-            (1024 * GIB, 8 * KIB, 16 * MIB, 1 << 28, 2 * GIB),
-            (16 * MIB, 256, MIB, 131_072, MIB),
+            (1024 * GIB, 8 * KIB, 16 * MIB, 160 << 20, 1280 * MIB),
+            (16 * MIB, 256, MIB, 81_920, 640 * KIB),
         ] {
             let shape = SsdShape::of(device, mean);
             assert_eq!(
