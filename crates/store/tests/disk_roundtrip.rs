@@ -1,4 +1,8 @@
 //! Objects go in and come out: from memory, from the device, and after a restart.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a story says what it expects by unwrapping"
+)]
 
 mod disk_support;
 

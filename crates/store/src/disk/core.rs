@@ -59,6 +59,8 @@ impl Core {
             ..
         } = parts;
         let tail = Tail::new(geometry, seed, parts.run_bytes, first_seq);
+        let counters = Counters::default();
+        counters.newest_seq.set(first_seq.saturating_sub(1));
         Self {
             device,
             geometry,
@@ -68,7 +70,7 @@ impl Core {
             log: Log::new(tail),
             writers: OpenWriters::default(),
             health: Health::default(),
-            counters: Counters::default(),
+            counters,
             recovery: parts.recovery,
             first_seq,
             objects: AtomicU64::new(0),
@@ -150,7 +152,7 @@ impl Core {
             segment_bytes: self.geometry.segment_bytes,
             index_slots: self.index.slots(),
             index_slots_used: self.index.slots_used(),
-            // The first lap is number one.
+            // The first lap is number one; a blank log ends before it.
             laps: (self.counters.newest_seq.get() / self.geometry.segments).saturating_sub(1),
             recovery: self.recovery.state(),
             recovery_segments_total: self.recovery.segments_total(),

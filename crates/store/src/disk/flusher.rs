@@ -107,19 +107,23 @@ impl Flusher {
 
     async fn start(&mut self, queued: Queued) -> Result<(), Failed> {
         let Queued { job, ticket } = queued;
-        let (offset, buf, is_run) = match job {
-            Job::Run { offset, bytes } => (offset, self.aligned(&bytes), true),
-            Job::Footer { offset, blocks } => (offset, blocks, false),
+        match job {
+            Job::Run { offset, bytes } => {
+                let buf = self.aligned(&bytes);
+                self.write(offset, buf, ticket, true);
+            }
+            Job::Footer { offset, blocks } => {
+                self.sync().await?;
+                self.write(offset, blocks, ticket, false);
+            }
             Job::Begin { offset, blocks } => {
                 self.core.counters.segments_written.add(1);
                 self.write(offset, blocks, ticket, false);
                 self.await_oldest().await?;
                 self.sync().await?;
                 self.core.log.set_durable(ticket);
-                return Ok(());
             }
-        };
-        self.write(offset, buf, ticket, is_run);
+        }
         Ok(())
     }
 

@@ -142,3 +142,32 @@ impl Drop for Handle {
         self.core.log.stop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sends<T: Send>(_: &T) {}
+
+    #[tokio::test]
+    async fn all_futures_may_change_threads() {
+        let device = Arc::new(crate::device::MemDevice::new(9 << 20));
+        sends(&Disk::open(device.clone(), DiskOptions::default()));
+        let disk = Disk::open(device, DiskOptions::default()).await.unwrap();
+        let key = Key::new(Bytes::new(), 0);
+        sends(&disk.get(&key));
+        sends(&disk.remove(&key));
+        sends(&disk.flush());
+        sends(&disk.close());
+        let mut writer = disk.writer(key.clone());
+        sends(&writer.write(Bytes::new()));
+        sends(&writer.finish(Bytes::new()));
+        disk.writer(key.clone()).finish(Bytes::new()).await.unwrap();
+        let DiskLookup::Hit(found) = disk.get(&key).await else {
+            panic!("just stored");
+        };
+        sends(&disk.refresh(&key, Bytes::new(), &found.body));
+        sends(&found.body.read(0..1));
+        sends(&found);
+    }
+}

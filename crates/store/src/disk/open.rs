@@ -180,16 +180,19 @@ fn old_segments(
     headers: &[HeaderArea],
     seq_of: impl Fn(&HeaderArea) -> Option<u64>,
 ) -> Vec<OldSegment> {
-    let is_sealed = |seq: u64| {
-        let next = headers.get(geometry.segment_of_seq(seq + 1));
-        matches!(next, Some(HeaderArea::Written { seq: n, first_seq }) if *n == seq + 1 && *first_seq <= seq)
+    let end_of = |seq: u64| match headers.get(geometry.segment_of_seq(seq + 1)) {
+        Some(HeaderArea::Written {
+            seq: next,
+            previous_end,
+        }) if *next == seq + 1 => Some(*previous_end).filter(|end| *end != 0),
+        _ => None,
     };
     let mut old: Vec<_> = headers
         .iter()
         .filter_map(seq_of)
         .map(|seq| OldSegment {
             seq,
-            is_sealed: is_sealed(seq),
+            end: end_of(seq),
         })
         .collect();
     old.sort_unstable_by_key(|segment| std::cmp::Reverse(segment.seq));
@@ -209,8 +212,8 @@ impl HeaderArea {
 mod tests {
     use super::*;
 
-    fn written(seq: u64, first_seq: u64) -> HeaderArea {
-        HeaderArea::Written { seq, first_seq }
+    fn written(seq: u64, previous_end: u64) -> HeaderArea {
+        HeaderArea::Written { seq, previous_end }
     }
 
     fn geometry() -> Geometry {
@@ -226,10 +229,10 @@ mod tests {
     #[test]
     fn the_log_goes_on_after_the_newest_and_knows_what_was_sealed() {
         let mut headers = [HeaderArea::Blank; 8];
-        headers[..3].copy_from_slice(&[written(8, 8), written(9, 8), written(10, 10)]);
+        headers[..3].copy_from_slice(&[written(8, 0), written(9, 5), written(10, 0)]);
         let history = History::of(&geometry(), &headers);
-        let old = [(10, false), (9, false), (8, true)];
-        let old = old.map(|(seq, is_sealed)| OldSegment { seq, is_sealed });
+        let old = [(10, None), (9, None), (8, Some(5))];
+        let old = old.map(|(seq, end)| OldSegment { seq, end });
         assert_eq!(history.old, old);
         assert_eq!(history.next_seq, 11);
         assert_eq!(history.seqs, [8, 9, 10, 0, 0, 0, 0, 0]);

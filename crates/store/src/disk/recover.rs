@@ -28,8 +28,8 @@ const TOMBSTONES_MAX: usize = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OldSegment {
     pub(super) seq: u64,
-    /// Whether the next segment was begun in the same life: then this one was completed.
-    pub(super) is_sealed: bool,
+    /// Where its records ended, if the next segment was begun in the same life and so tells.
+    pub(super) end: Option<u64>,
 }
 
 /// How far recovery is.
@@ -118,11 +118,12 @@ impl Recoverer<'_> {
             if !core.segments.holds(old.seq) {
                 return RecoveryState::Complete;
             }
-            let is_whole = found.has_footer || !old.is_sealed;
+            let is_whole =
+                old.end.is_none() || found.walked_to.is_none_or(|at| old.end == Some(at));
             self.apply(old.seq, &found);
             core.counters.recovery_segments.add(1);
             if !is_whole {
-                return self.cut_short(old, "lost its footer");
+                return self.cut_short(old, "has a hole");
             }
         }
     }
@@ -140,9 +141,6 @@ impl Recoverer<'_> {
     }
 
     fn apply(&mut self, seq: u64, found: &Scan) {
-        for hash in &found.suspects {
-            self.hide(*hash);
-        }
         for entry in found.entries.iter().rev() {
             match entry.kind() {
                 Some(Kind::Tombstone) => self.hide(entry.hash()),

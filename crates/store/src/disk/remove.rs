@@ -24,9 +24,10 @@ pub(super) async fn remove(core: &Core, key: &Key) -> Result<bool, DiskError> {
     let tombstone = Record::tombstone(core.seed, hash);
     // An object that a later writer commits before the tombstone is appended is served now and
     // gone after a restart: a miss, never a resurrection.
-    let mut tail = core.log.reserve(tombstone.bytes(), REMOVE_PATIENCE).await?;
-    core.append(&mut tail, &tombstone);
-    drop(tail);
+    {
+        let mut tail = core.log.reserve(tombstone.bytes(), REMOVE_PATIENCE).await?;
+        core.append(&mut tail, &tombstone);
+    }
     core.counters.tombstones.add(1);
     core.log.flush().await?;
     Ok(found)

@@ -15,13 +15,11 @@ const WINDOW_BYTES: u64 = 1 << 20;
 /// The records of a segment that recovery asks for.
 #[derive(Debug)]
 pub(super) struct Scan {
-    /// Oldest first.
+    /// Oldest first. Beyond a hole, tombstones only: what is there was never acknowledged, but if
+    /// the hole is damage then a removal may have been, and it must hold.
     pub(super) entries: Vec<FooterEntry>,
-    /// Key hashes of records beyond a hole. They were never acknowledged, or the hole is damage:
-    /// nothing of them may be served, and nothing older either.
-    pub(super) suspects: Vec<u128>,
-    /// Whether the segment was found whole, with its footer.
-    pub(super) has_footer: bool,
+    /// Where the records end; `None` if a footer lists them all.
+    pub(super) walked_to: Option<u64>,
 }
 
 /// Reads segment `seq`, whichever way there is.
@@ -29,8 +27,7 @@ pub(super) async fn scan(core: &Core, seq: u64) -> io::Result<Scan> {
     if let Some(entries) = read_footer(core, seq).await? {
         return Ok(Scan {
             entries,
-            suspects: Vec::new(),
-            has_footer: true,
+            walked_to: None,
         });
     }
     let mut walk = Walk {
@@ -41,11 +38,10 @@ pub(super) async fn scan(core: &Core, seq: u64) -> io::Result<Scan> {
         entries: Vec::new(),
     };
     let hole = walk.records().await?;
-    let suspects = walk.beyond(hole).await?;
+    walk.tombstones_beyond(hole).await?;
     Ok(Scan {
         entries: walk.entries,
-        suspects,
-        has_footer: false,
+        walked_to: Some(hole),
     })
 }
 
@@ -106,20 +102,21 @@ impl Walk<'_> {
         Ok(RecordView::read(seed, seq, record).ok())
     }
 
-    /// The keys of the records of this segment from a byte on. Headers are keyed by the store's
-    /// seed: nothing that a body holds can pass for one.
-    async fn beyond(&mut self, hole: u64) -> io::Result<Vec<u128>> {
+    /// Notes the segment's tombstones from a byte on. Headers are keyed by the store's seed:
+    /// nothing that a body holds can pass for one.
+    async fn tombstones_beyond(&mut self, hole: u64) -> io::Result<()> {
         let (seed, seq) = (self.core.seed, self.seq);
-        let mut suspects = Vec::new();
         let mut at = hole;
         while at + HEADER_BYTES as u64 <= self.core.geometry.segment_bytes {
             let bytes = self.bytes(at, HEADER_BYTES as u64).await?;
-            let header = RecordHeader::read(seed, seq, bytes);
-            let is_indexed = |header: &RecordHeader| header.kind().is_some_and(Kind::is_indexed);
-            suspects.extend(header.ok().filter(is_indexed).map(|header| header.hash()));
+            let header = RecordHeader::read(seed, seq, bytes).ok();
+            if let Some(header) = header.filter(|h| h.kind() == Some(Kind::Tombstone)) {
+                let entry = FooterEntry::new(Kind::Tombstone, header.hash(), at, HEADER_BYTES);
+                self.entries.push(entry);
+            }
             at += self.core.geometry.grain_bytes;
         }
-        Ok(suspects)
+        Ok(())
     }
 
     /// Bytes of the segment from `at` on, read if the window does not have them; fewer at its end.

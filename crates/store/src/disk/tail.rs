@@ -27,11 +27,12 @@ static ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 pub(super) enum Job {
     /// Write these bytes of the log.
     Run { offset: u64, bytes: Bytes },
-    /// Write the end of a full segment.
+    /// When all before is durable: write the end of a full segment. So a footer lists nothing that
+    /// the device may not have.
     Footer { offset: u64, blocks: AlignedBuf },
-    /// When all before is written: write the header and make everything durable. So no record of a
-    /// segment is on the device unless its header surely is, and only the last segment of a life
-    /// can have holes.
+    /// When all before is written: write the header and make it durable. So no record of a segment
+    /// is on the device unless its header surely is, and only the last segment of a life can have
+    /// holes.
     Begin { offset: u64, blocks: AlignedBuf },
 }
 
@@ -65,7 +66,6 @@ pub(super) struct Tail {
     geometry: Geometry,
     seed: u64,
     run_bytes: usize,
-    first_seq: u64,
     next_seq: u64,
     segment: Option<OpenSegment>,
     run: OpenRun,
@@ -99,7 +99,6 @@ impl Tail {
             geometry,
             seed,
             run_bytes,
-            first_seq,
             next_seq: first_seq,
             segment: None,
             run: OpenRun::default(),
@@ -130,10 +129,10 @@ impl Tail {
 
     /// Seals the open segment and begins the next, whose sequence number it returns.
     pub(super) fn begin_segment(&mut self) -> u64 {
-        self.seal();
+        let previous_end = self.seal().unwrap_or(0);
         let seq = self.next_seq;
         self.next_seq += 1;
-        let blocks = SegmentHeader::new(self.seed, seq, self.first_seq).copies();
+        let blocks = SegmentHeader::new(self.seed, seq, previous_end).copies();
         let offset = self.device_offset(seq, 0);
         self.push_job(Job::Begin { offset, blocks });
         let head = SEGMENT_HEADER_BYTES as u64;
@@ -188,17 +187,16 @@ impl Tail {
         self.freeze_blocks();
     }
 
-    /// Ends the open segment with its footer.
-    pub(super) fn seal(&mut self) {
+    /// Ends the open segment with its footer. Where its records end, if there is one.
+    pub(super) fn seal(&mut self) -> Option<u64> {
         self.freeze();
-        let Some(segment) = self.segment.take() else {
-            return;
-        };
+        let segment = self.segment.take()?;
         let blocks = Footer::build(self.seed, segment.seq, segment.head, &segment.entries);
         let offset = self.geometry.segment_bytes - blocks.len() as u64;
         let offset = self.device_offset(segment.seq, offset);
         self.appended += 1;
         self.push_job(Job::Footer { offset, blocks });
+        Some(segment.head)
     }
 
     /// The oldest frozen run has reached the device.

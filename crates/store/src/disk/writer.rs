@@ -138,10 +138,10 @@ impl DiskWriter {
         Ok(())
     }
 
-    fn check(&self) -> Result<(), WriteError> {
+    fn check(&mut self) -> Result<(), WriteError> {
         match self.failed {
             Some(error) => Err(error),
-            None if !self.core.health.is_healthy() => Err(WriteError::OutOfService),
+            None if !self.core.health.is_healthy() => Err(self.fail(WriteError::OutOfService)),
             None => Ok(()),
         }
     }

@@ -14,11 +14,12 @@ pub(in crate::disk) const SEGMENT_HEADER_BYTES: usize = COPIES * BLOCK_BYTES;
 
 /// ```text
 ///  0               8              16                         24                          32
-///  ├─ "lsegment" ──┼─ seq ────────┼─ first seq of this life ─┼ keyed XXH3-64 of 0..24 ───┤ zeros
+///  ├─ "lsegment" ──┼─ seq ────────┼─ end of the one before ──┼ keyed XXH3-64 of 0..24 ───┤ zeros
 /// ```
 ///
-/// A *life* is from one opening of the store to the next: that segment *s* + 1 is of the same life
-/// as *s* proves that *s* was completed, footer and all.
+/// The end of the segment before, in bytes, proves that its records were durable up to there; it
+/// is 0 in the first segment of a *life*, which is from one opening of the store to the next: what
+/// went before it may end anywhere.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
 )]
@@ -26,7 +27,7 @@ pub(in crate::disk) const SEGMENT_HEADER_BYTES: usize = COPIES * BLOCK_BYTES;
 pub(in crate::disk) struct SegmentHeader {
     magic: [u8; 8],
     seq: U64,
-    first_seq: U64,
+    previous_end: U64,
     checksum: U64,
 }
 
@@ -39,17 +40,17 @@ pub(in crate::disk) enum HeaderArea {
     /// Never written.
     Blank,
     /// At least one copy is good.
-    Written { seq: u64, first_seq: u64 },
+    Written { seq: u64, previous_end: u64 },
     /// Something was written, and neither copy can be read.
     Lost,
 }
 
 impl SegmentHeader {
-    pub(in crate::disk) fn new(seed: u64, seq: u64, first_seq: u64) -> Self {
+    pub(in crate::disk) fn new(seed: u64, seq: u64, previous_end: u64) -> Self {
         let mut new = Self {
             magic: MAGIC,
             seq: seq.into(),
-            first_seq: first_seq.into(),
+            previous_end: previous_end.into(),
             checksum: 0.into(),
         };
         new.checksum = checksum(seed, &new.as_bytes()[..CHECKSUM_AT]).into();
@@ -90,7 +91,7 @@ impl HeaderArea {
         match newest {
             Some(header) => Self::Written {
                 seq: header.seq.get(),
-                first_seq: header.first_seq.get(),
+                previous_end: header.previous_end.get(),
             },
             None if blocks.iter().all(|byte| *byte == 0) => Self::Blank,
             None => Self::Lost,
@@ -111,7 +112,7 @@ mod tests {
         let read = |blocks: &[u8]| HeaderArea::read(&g, 7, 2, blocks);
         let written = HeaderArea::Written {
             seq: 5 * g.segments + 2,
-            first_seq: 9,
+            previous_end: 9,
         };
         assert_eq!(read(&blocks), written);
         blocks[BLOCK_BYTES..].copy_from_slice(&old[BLOCK_BYTES..]);
