@@ -9,8 +9,8 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 
-use crate::{DiskBody, DiskReader, ReadError};
 use crate::version::Version;
+use crate::{DiskBody, DiskReader, ReadError};
 
 /// Most bytes of one piece of a body in memory.
 ///

@@ -143,7 +143,7 @@ async fn a_hanging_device_refuses_writers_in_time_and_memory_stays_bounded() {
     assert_eq!(disk.stats().skipped_for(SkipReason::Busy), 1);
 }
 
-/// An image in which every byte of every segment but the header blocks may be damaged.
+/// An image with small objects and a large one.
 async fn filled() -> Vec<u8> {
     let device = Arc::new(MemDevice::new(16 * MIB));
     let disk = open(device.clone()).await;
@@ -190,7 +190,6 @@ async fn damaged_bytes_are_never_served() {
 #[tokio::test]
 async fn a_corrupt_record_is_counted_and_dropped() {
     let mut image = filled().await;
-    // The largest small object is the last; damage all bodies of the first segment.
     let body = bytes("key-29", 0, 29_000);
     let at = image
         .windows(64)
@@ -205,8 +204,6 @@ async fn a_corrupt_record_is_counted_and_dropped() {
 
 #[tokio::test]
 async fn another_key_with_the_same_hash_is_a_false_read() {
-    // Two seeds give two keys of one hash no chance; the same hash with other bytes is made by
-    // storing under one seed and asking with a clone whose record was replaced.
     let disk = open(Arc::new(MemDevice::new(16 * MIB))).await;
     let (one, other) = colliding_keys();
     let mut writer = disk.writer(one.clone());
@@ -223,7 +220,7 @@ async fn another_key_with_the_same_hash_is_a_false_read() {
     ));
 }
 
-/// Two keys that share the index's set and tag on the smallest index: found by trying.
+/// Two keys that share the index's set and tag: found by trying.
 fn colliding_keys() -> (larder_store::Key, larder_store::Key) {
     let slot = |key: &larder_store::Key| {
         let sets = larder_store::index::Index::sets_for(15 * MIB as u64 / 4096);
@@ -265,4 +262,28 @@ async fn a_segment_with_a_hole_hides_what_is_older_and_a_lost_footer_nothing() {
     assert_eq!(disk.stats().recovery, RecoveryState::CutShort);
     assert_eq!(get(&disk, "old").await.unwrap_err(), MissReason::Absent);
     assert!(fetch(&disk, "new-3").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_removal_beyond_damage_holds() {
+    let device = Arc::new(MemDevice::new(16 * MIB));
+    let disk = open(device.clone()).await;
+    put(&disk, "gone", "", &bytes("gone", 0, 1000))
+        .await
+        .unwrap();
+    put(&disk, "kept", "", &bytes("kept", 0, 1000))
+        .await
+        .unwrap();
+    put(&disk, "hurt", "", &bytes("hurt", 0, 1000))
+        .await
+        .unwrap();
+    disk.remove(&key("gone")).await.unwrap();
+    let mut image = device.image();
+    let hurt = bytes("hurt", 0, 1000);
+    let at = image.windows(64).position(|w| w == &hurt[..64]).unwrap();
+    image[at] ^= 1;
+    let disk = open(Arc::new(MemDevice::from_image(image))).await;
+    assert!(get(&disk, "kept").await.is_ok());
+    assert_eq!(get(&disk, "gone").await.unwrap_err(), MissReason::Absent);
+    assert_eq!(get(&disk, "hurt").await.unwrap_err(), MissReason::Absent);
 }

@@ -116,7 +116,9 @@ impl<M: Meta> Shard<M> {
 
     /// Takes out whatever `key` has.
     pub(super) fn take(&mut self, key: &Key) -> Option<Entry<M>> {
-        let slot = self.find(key)?;
+        let is = |&slot: &Slot| self.entries.get(slot as usize).is_some_and(|e| e.is(key));
+        let place = self.table.find_entry(table_hash(key), is).ok()?;
+        let (slot, _) = place.remove();
         self.vacate(slot)
     }
 
@@ -196,20 +198,19 @@ impl<M: Meta> Shard<M> {
     }
 
     fn evict(&mut self, slot: Slot) -> Option<Entry<M>> {
+        let hash = self.entries.get(slot as usize)?.table_hash();
+        if let Ok(place) = self.table.find_entry(hash, |&other| other == slot) {
+            place.remove();
+        }
         let entry = self.vacate(slot)?;
         self.stats.evicted += 1;
         self.stats.evicted_bytes += entry.charge_bytes;
         Some(entry)
     }
 
+    /// Empties a slot that the table has given up.
     fn vacate(&mut self, slot: Slot) -> Option<Entry<M>> {
         let entry = self.entries.try_remove(slot as usize)?;
-        let place = self
-            .table
-            .find_entry(entry.table_hash(), |&other| other == slot);
-        if let Ok(place) = place {
-            place.remove();
-        }
         self.policy.remove(slot);
         self.used_bytes -= entry.charge_bytes;
         Some(entry)

@@ -27,6 +27,8 @@ enum Stage {
     Open,
     /// Flash is being told: until memory is too, the two may disagree.
     Committing,
+    /// Used: nothing is left to do.
+    Closed,
 }
 
 impl<M: Meta> Ticket<M> {
@@ -59,8 +61,9 @@ impl<M: Meta> Ticket<M> {
         let mut gone = Vec::new();
         let mut shard = self.tier.shard(&self.key);
         let verdict = self.replace(&mut shard, entry, &mut gone);
+        shard.open.close(self.key.hash());
         drop(shard);
-        self.stage = Stage::Open;
+        self.stage = Stage::Closed;
         verdict
     }
 
@@ -101,7 +104,7 @@ impl<M: Meta> Ticket<M> {
 impl<M: Meta> Ticket<M> {
     /// What a flash lookup read whole, unless it is old by now or here already. Its bytes are
     /// copied, into allocations of their size, when it is admitted, and after that.
-    pub(crate) fn offer(self, meta: Arc<M>, body: &Body) {
+    pub(crate) fn offer(mut self, meta: Arc<M>, body: &Body) {
         let Some(version) = body.version() else {
             return;
         };
@@ -115,7 +118,9 @@ impl<M: Meta> Ticket<M> {
             gone.push(entry);
             false
         };
+        shard.open.close(self.key.hash());
         drop(shard);
+        self.stage = Stage::Closed;
         if kept {
             self.tier.swap_body(&self.key, version, body.compact());
         }
@@ -124,6 +129,9 @@ impl<M: Meta> Ticket<M> {
 
 impl<M: Meta> Drop for Ticket<M> {
     fn drop(&mut self) {
+        if self.stage == Stage::Closed {
+            return;
+        }
         let mut shard = self.tier.shard(&self.key);
         let mut gone = None;
         if self.stage == Stage::Committing {
