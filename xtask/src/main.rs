@@ -5,6 +5,7 @@ mod tidy;
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -22,11 +23,21 @@ enum Chore {
     Tidy,
 }
 
-fn main() -> Result<()> {
-    let chore = Chore::parse();
+fn main() -> ExitCode {
+    match run(&Chore::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Without the backtrace that returning the error would show: a finding is no crash.
+        Err(error) => {
+            eprintln!("\n{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &Chore) -> Result<()> {
     let root = root()?;
     match chore {
-        Chore::Ci { steps } => ci::run(&root, &steps),
+        Chore::Ci { steps } => ci::run(&root, steps),
         Chore::Tidy => tidy::run(&root),
     }
 }

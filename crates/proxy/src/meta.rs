@@ -186,8 +186,9 @@ impl StoredMeta {
     ///
     /// # Errors
     ///
-    /// As [`from_response`](Self::from_response). Whether the updated response may still be
-    /// stored is for `storable` to say, with `ResponseDirectives::parse(&meta.headers)`.
+    /// As [`from_response`](Self::from_response). The update may have brought a Set-Cookie, a
+    /// `no-store` or a `private`: only what `storable` lets through with the new fields and their
+    /// directives may go back into the store or to anybody but the client who asked.
     pub fn freshened(
         &self,
         from_304: &HeaderMap,

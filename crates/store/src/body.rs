@@ -1,14 +1,15 @@
 //! A body at rest, and the reading of it.
 
+use std::fmt;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::Stream;
 
-use crate::ReadError;
+use crate::{DiskBody, DiskReader, ReadError};
 use crate::version::Version;
 
 /// Most bytes of one piece of a body in memory.
@@ -28,6 +29,7 @@ pub struct Body {
 enum Form {
     Single(Bytes),
     Pieces(Arc<[Piece]>),
+    Disk(DiskBody),
 }
 
 /// A piece and where in the body it starts. None is empty.
@@ -69,11 +71,19 @@ impl Body {
         }
     }
 
+    pub(crate) fn from_disk(body: DiskBody) -> Self {
+        Self {
+            form: Form::Disk(body),
+            version: None,
+        }
+    }
+
     /// Length in bytes.
     pub fn len(&self) -> u64 {
         match &self.form {
             Form::Single(bytes) => bytes.len() as u64,
             Form::Pieces(pieces) => pieces.last().map_or(0, Piece::end),
+            Form::Disk(body) => body.len(),
         }
     }
 
@@ -87,16 +97,27 @@ impl Body {
         match &self.form {
             Form::Single(bytes) => Some(bytes),
             Form::Pieces(_) => None,
+            Form::Disk(body) => body.in_memory(),
         }
     }
 
     /// Reads `range`, cut to the body's length.
     pub fn read(&self, range: Range<u64>) -> BodyReader {
         let end = range.end.min(self.len());
-        BodyReader {
-            form: self.form.clone(),
-            at: range.start.min(end),
-            end,
+        let at = range.start.min(end);
+        let source = match &self.form {
+            Form::Single(bytes) => Source::Single(bytes.clone()),
+            Form::Pieces(pieces) => Source::Pieces(Arc::clone(pieces)),
+            Form::Disk(body) => Source::Disk(body.read(at..end)),
+        };
+        BodyReader { source, at, end }
+    }
+
+    /// The body as the disk knows it.
+    pub(crate) fn on_disk(&self) -> Option<&DiskBody> {
+        match &self.form {
+            Form::Disk(body) => Some(body),
+            _ => None,
         }
     }
 
@@ -109,11 +130,23 @@ impl Body {
         self.version
     }
 
-    /// In how many pieces it is.
+    /// The same bytes, in allocations that hold nothing else.
+    pub(crate) fn compact(&self) -> Self {
+        let Some(bytes) = self.as_single() else {
+            return self.clone();
+        };
+        let pieces = bytes.chunks(PIECE_BYTES).map(Bytes::copy_from_slice);
+        Self {
+            version: self.version,
+            ..Self::from_pieces(pieces.collect())
+        }
+    }
+
+    /// In how many pieces it is, or will be when [compact](Self::compact).
     pub(crate) fn pieces(&self) -> usize {
         match &self.form {
-            Form::Single(bytes) => usize::from(!bytes.is_empty()),
             Form::Pieces(pieces) => pieces.len(),
+            _ => self.len().div_ceil(PIECE_BYTES as u64) as usize,
         }
     }
 }
@@ -126,12 +159,18 @@ impl Piece {
 
 /// The bytes of a range of a body, in order.
 ///
-/// Ends after an error. Dropping it at any time is fine.
-#[derive(Debug)]
+/// Ends after an error; [`remaining`](Self::remaining) then says how many bytes were not given
+/// out. Dropping it at any time is fine.
 pub struct BodyReader {
-    form: Form,
+    source: Source,
     at: u64,
     end: u64,
+}
+
+enum Source {
+    Single(Bytes),
+    Pieces(Arc<[Piece]>),
+    Disk(DiskReader),
 }
 
 impl BodyReader {
@@ -139,36 +178,47 @@ impl BodyReader {
     pub fn remaining(&self) -> u64 {
         self.end - self.at
     }
-
-    fn next_in_memory(&mut self) -> Option<Bytes> {
-        if self.at == self.end {
-            return None;
-        }
-        let (start, bytes) = match &self.form {
-            Form::Single(bytes) => (0, bytes),
-            Form::Pieces(pieces) => {
-                let after = pieces.partition_point(|piece| piece.start <= self.at);
-                let piece = pieces.get(after.checked_sub(1)?)?;
-                (piece.start, &piece.bytes)
-            }
-        };
-        let upto = self.end.min(start + bytes.len() as u64);
-        let next = bytes.slice((self.at - start) as usize..(upto - start) as usize);
-        self.at = upto;
-        Some(next)
-    }
 }
 
 impl Stream for BodyReader {
     type Item = Result<Bytes, ReadError>;
 
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Poll::Ready(self.next_in_memory().map(Ok))
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self { source, at, end } = self.get_mut();
+        let next = match source {
+            Source::Single(bytes) => part(bytes, 0, *at..*end).map(Ok),
+            Source::Pieces(pieces) => {
+                let piece = pieces.partition_point(|piece| piece.end() <= *at);
+                let piece = pieces.get(piece);
+                piece.and_then(|piece| part(&piece.bytes, piece.start, *at..*end).map(Ok))
+            }
+            Source::Disk(reader) => ready!(Pin::new(reader).poll_next(context)),
+        };
+        if let Some(Ok(bytes)) = &next {
+            *at += bytes.len() as u64;
+        }
+        Poll::Ready(next)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::from(self.remaining() > 0), None)
     }
+}
+
+impl fmt::Debug for BodyReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BodyReader")
+            .field("at", &self.at)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What of the body's `wanted` bytes is in `bytes`, which start at `start` and not after them.
+fn part(bytes: &Bytes, start: u64, wanted: Range<u64>) -> Option<Bytes> {
+    let upto = wanted.end.min(start + bytes.len() as u64);
+    (wanted.start < upto)
+        .then(|| bytes.slice((wanted.start - start) as usize..(upto - start) as usize))
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use larder_admission::{Lru, Policy};
 
+use crate::device::Device;
+use crate::disk::DiskOptions;
+
 /// How to open a [`Store`](crate::Store).
 #[derive(Clone)]
 pub struct StoreOptions {
@@ -17,6 +20,17 @@ pub struct StoreOptions {
     pub ram_policy: MakePolicy,
     /// Secret of the key hash and source of all chance, when no SSD brings its own.
     pub seed: u64,
+    /// The SSD tier; `None`: memory alone.
+    pub ssd: Option<SsdOptions>,
+}
+
+/// The SSD tier of a store.
+#[derive(Clone)]
+pub struct SsdOptions {
+    /// Where it is.
+    pub device: Arc<dyn Device>,
+    /// How it is used.
+    pub disk: DiskOptions,
 }
 
 impl StoreOptions {
@@ -29,6 +43,7 @@ impl StoreOptions {
                 Box::new(Lru::new(share.capacity_bytes, share.object_bytes_max))
             }),
             seed: 0,
+            ssd: None,
         }
     }
 }
@@ -38,7 +53,18 @@ impl fmt::Debug for StoreOptions {
         f.debug_struct("StoreOptions")
             .field("ram_bytes", &self.ram_bytes)
             .field("ram_object_bytes_max", &self.ram_object_bytes_max)
+            .field("ssd", &self.ssd)
             .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SsdOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SsdOptions")
+            .field("device", &self.device.name())
+            .field("device_bytes", &self.device.len_bytes())
+            .field("disk", &self.disk)
+            .finish()
     }
 }
 

@@ -23,6 +23,8 @@ pub enum RamReject {
     Superseded,
     /// Bodies being written already held their share of memory.
     Busy,
+    /// A call of [`Writer::write`](crate::Writer::write) was dropped half-way.
+    Interrupted,
 }
 
 impl RamReject {
@@ -33,6 +35,7 @@ impl RamReject {
             Self::Purged => "purged",
             Self::Superseded => "superseded",
             Self::Busy => "busy",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -53,6 +56,10 @@ pub enum SsdVerdict {
     OutOfService,
     /// The key was removed after the write began.
     Purged,
+    /// The log came round to the body's beginning before its end was written.
+    Lapped,
+    /// A call of [`Writer::write`](crate::Writer::write) was dropped half-way.
+    Interrupted,
 }
 
 impl SsdVerdict {
@@ -65,6 +72,8 @@ impl SsdVerdict {
             Self::TooLarge => "too-large",
             Self::OutOfService => "out-of-service",
             Self::Purged => "purged",
+            Self::Lapped => "lapped",
+            Self::Interrupted => "interrupted",
         }
     }
 }

@@ -24,6 +24,16 @@ impl Version {
         *self = Self::of(XxHash3_64::oneshot_with_seed(self.0.get(), piece));
     }
 
+    /// As it is kept on flash.
+    pub(crate) fn get(self) -> u64 {
+        self.0.get()
+    }
+
+    /// From what [`get`](Self::get) gave.
+    pub(crate) fn from_stored(stored: u64) -> Option<Self> {
+        NonZeroU64::new(stored).map(Self)
+    }
+
     /// Zero is left out, so that "none" takes no room.
     fn of(hash: u64) -> Self {
         Self(NonZeroU64::new(hash).unwrap_or(NonZeroU64::MAX))

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
-use larder_store::{Body, Key, Object, Store, StoreOptions, WriteError};
+use larder_store::{Body, Key, Object, Store, StoreOptions, UpdateError};
 use proptest::prelude::*;
 
 const RAM_BYTES: u64 = 16 << 10;
@@ -151,7 +151,7 @@ fn metadata_is_not_given_to_another_body() {
     let update = now(twins
         .store
         .update_meta(&key, Bytes::from_static(b"new"), &old));
-    assert!(matches!(update, Err(WriteError::NotStored)));
+    assert!(matches!(update, Err(UpdateError::NotStored)));
     twins
         .get(1)
         .expect("the second body, with its own metadata");

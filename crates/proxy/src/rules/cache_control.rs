@@ -317,31 +317,29 @@ mod tests {
     #[test]
     fn request_values() {
         use MaxStale::{Any, Seconds};
-        let table: &[(&str, Option<u32>, Option<u32>, Option<MaxStale>)] = &[
-            ("max-age=0", Some(0), None, None),
-            ("Max-Age=\"5\"", Some(5), None, None),
-            ("max-age=5, max-age=9", Some(5), None, None),
-            ("max-age=x", Some(0), None, None),
-            ("min-fresh=5", None, Some(5), None),
-            ("min-fresh=5, min-fresh=9", None, Some(9), None),
-            ("min-fresh", None, Some(DELTA_SECS_MAX), None),
-            ("max-stale", None, None, Some(Any)),
-            ("max-stale=10", None, None, Some(Seconds(10))),
-            ("max-stale, max-stale=10", None, None, Some(Seconds(10))),
-            ("max-stale=10, max-stale", None, None, Some(Seconds(10))),
-            ("max-stale=10, max-stale=5", None, None, Some(Seconds(5))),
-            ("max-stale=x", None, None, Some(Seconds(0))),
-            ("max-stale=", None, None, Some(Seconds(0))),
-            ("ext=\"max-age=0, no-cache\"", None, None, None),
+        type Values = (Option<u32>, Option<u32>, Option<MaxStale>);
+        let table: &[(&str, Values)] = &[
+            ("max-age=0", (Some(0), None, None)),
+            ("Max-Age=\"5\"", (Some(5), None, None)),
+            ("max-age=5, max-age=9", (Some(5), None, None)),
+            ("max-age=x", (Some(0), None, None)),
+            ("min-fresh=5", (None, Some(5), None)),
+            ("min-fresh=5, min-fresh=9", (None, Some(9), None)),
+            ("min-fresh", (None, Some(DELTA_SECS_MAX), None)),
+            ("max-stale", (None, None, Some(Any))),
+            ("max-stale=10", (None, None, Some(Seconds(10)))),
+            ("max-stale, max-stale=10", (None, None, Some(Seconds(10)))),
+            ("max-stale=10, max-stale", (None, None, Some(Seconds(10)))),
+            ("max-stale=10, max-stale=5", (None, None, Some(Seconds(5)))),
+            ("max-stale=x", (None, None, Some(Seconds(0)))),
+            ("max-stale=", (None, None, Some(Seconds(0)))),
+            ("ext=\"max-age=0, no-cache\"", (None, None, None)),
         ];
-        for (line, max_age, min_fresh, max_stale) in table {
+        for (line, expected) in table {
             let parsed = request(line);
             assert!(!parsed.no_cache, "{line}");
-            assert_eq!(
-                (parsed.max_age, parsed.min_fresh, parsed.max_stale),
-                (*max_age, *min_fresh, *max_stale),
-                "{line}"
-            );
+            let values = (parsed.max_age, parsed.min_fresh, parsed.max_stale);
+            assert_eq!(values, *expected, "{line}");
         }
         let flags = request("No-Cache, no-store, only-if-cached, stale-if-error=60");
         assert!(flags.no_cache && flags.no_store && flags.only_if_cached);

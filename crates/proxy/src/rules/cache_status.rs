@@ -73,7 +73,7 @@ impl Fwd {
 }
 
 impl CacheStatus<'_> {
-    /// The field value, as a structured field serializes it: one allocation.
+    /// The field value, as a structured field serializes it. Written by hand: it is on every hit.
     pub fn to_value(&self, own: &Pseudonym) -> HeaderValue {
         let mut text = String::with_capacity(own.cache_status().len() + 96);
         text.push_str(own.cache_status());

@@ -176,11 +176,10 @@ fn refusal(meta: &StoredMeta, req: &RequestDirectives, clock: Clock) -> Option<R
     if req.no_cache {
         return Some(Reason::RequestNoCache);
     }
-    // §5.2.1.1: "age is less than or equal to".
-    if req
-        .max_age
-        .is_some_and(|max_age_s| clock.age_ms > ms(max_age_s))
-    {
+    // §5.2.1.1: "age is less than or equal to". Whoever sends 0 wants the origin's word, even
+    // within the millisecond in which the response came.
+    let too_old = |max_age_s| max_age_s == 0 || clock.age_ms > ms(max_age_s);
+    if req.max_age.is_some_and(too_old) {
         return Some(Reason::RequestMaxAge);
     }
     // §5.2.1.3: "freshness lifetime is no less than its current age plus the specified time".

@@ -53,8 +53,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Every detail. `method` and the like stand for several only in their type: names are
-    /// unique.
+    /// Every detail, each with a name of its own.
     pub fn all() -> impl Iterator<Item = Self> {
         [
             Self::Ram,

@@ -181,17 +181,13 @@ fn heuristic_s(
     let modified = date::field(headers, LAST_MODIFIED)?;
     let unchanged_s = f64::from(delta_s(modified, made));
     let fraction = policy.heuristic_fraction.clamp(0.0, 1.0);
-    // The cast saturates, and both factors are finite and not negative.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "see above"
-    )]
+    // The cast saturates, and takes NaN as 0.
     let guess_s = (unchanged_s * fraction) as u32;
     Some(guess_s.min(policy.heuristic_max_s))
 }
 
-/// Seconds from `from` to `to`, 0 when `to` is earlier, at most [`DELTA_SECS_MAX`].
+/// Whole seconds from `from` to `to`, as dates have them; 0 when `to` is earlier, at most [`DELTA_SECS_MAX`].
 fn delta_s(from: Millis, to: Millis) -> u32 {
-    u32::try_from(to.since(from) / 1000).map_or(DELTA_SECS_MAX, |s| s.min(DELTA_SECS_MAX))
+    u32::try_from(to.as_secs().saturating_sub(from.as_secs()))
+        .map_or(DELTA_SECS_MAX, |s| s.min(DELTA_SECS_MAX))
 }

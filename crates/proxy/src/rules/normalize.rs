@@ -123,6 +123,9 @@ impl BadRequest {
 /// HTTP/1.1 needs exactly one Host. HTTP/2 may send an authority instead; whoever sends both must
 /// send the same (RFC 9113 §8.3.1). HTTP/1.0 without Host is refused, too: there is no resource
 /// to find without one.
+///
+/// A fragment, which no request may have, does not get here: [`Uri`] cuts it off when it is
+/// parsed, so neither the key nor the origin sees it.
 pub fn normalize(
     method: &Method,
     uri: &Uri,

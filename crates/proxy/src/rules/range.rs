@@ -37,7 +37,8 @@ enum Spec {
     Suffix(u64),
 }
 
-/// Evaluates Range and If-Range of a GET against a stored object of `body_bytes` bytes.
+/// Evaluates Range and If-Range of a GET (no other method has ranges, RFC 9110 §14.2) against a
+/// stored object of `body_bytes` bytes.
 ///
 /// Call it after the other preconditions (RFC 9110 §13.2.2). Several ranges are served when they
 /// make one contiguous range together; otherwise the whole object is, which §14.2 allows.

@@ -71,7 +71,7 @@ fn canonical_coding(member: &[u8]) -> Vec<u8> {
     let known = [&b"x-gzip"[..], b"x-compress"].iter().any(|old| {
         canonical
             .strip_prefix(*old)
-            .is_some_and(|rest| rest.is_empty() || rest[0] == b';')
+            .is_some_and(|rest| matches!(rest, [] | [b';', ..]))
     });
     if known {
         canonical.get(2..).unwrap_or_default().to_vec()

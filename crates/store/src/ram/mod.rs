@@ -1,5 +1,4 @@
 //! The RAM tier: shards under a byte budget, each run by a policy.
-#![expect(dead_code, reason = "the flash side of the tickets has no caller yet")]
 
 mod allowance;
 mod entry;

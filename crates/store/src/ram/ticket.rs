@@ -98,6 +98,30 @@ impl<M: Meta> Ticket<M> {
     }
 }
 
+impl<M: Meta> Ticket<M> {
+    /// What a flash lookup read whole, unless it is old by now or here already. Its bytes are
+    /// copied, into allocations of their size, when it is admitted, and after that.
+    pub(crate) fn offer(self, meta: Arc<M>, body: &Body) {
+        let Some(version) = body.version() else {
+            return;
+        };
+        let entry = Entry::new(&self.key, meta, body.clone());
+        let mut gone = Vec::new();
+        let mut shard = self.tier.shard(&self.key);
+        let current = shard.open.seen(self.key.hash()) == self.seen;
+        let kept = if current && !shard.holds(&self.key, version) {
+            shard.put(&self.key, entry, &mut gone).is_ok()
+        } else {
+            gone.push(entry);
+            false
+        };
+        drop(shard);
+        if kept {
+            self.tier.swap_body(&self.key, version, body.compact());
+        }
+    }
+}
+
 impl<M: Meta> Drop for Ticket<M> {
     fn drop(&mut self) {
         let mut shard = self.tier.shard(&self.key);
@@ -110,5 +134,115 @@ impl<M: Meta> Drop for Ticket<M> {
         shard.open.close(self.key.hash());
         drop(shard);
         drop(gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use larder_admission::Reject;
+
+    use super::*;
+    use crate::StoreOptions;
+    use crate::version::Version;
+
+    type Tier = Arc<RamTier<Bytes>>;
+
+    fn tier() -> (Tier, Key) {
+        let tier = RamTier::new(&StoreOptions::new(1 << 20), 1);
+        (Arc::new(tier), Key::new(Bytes::from_static(b"key"), 1))
+    }
+
+    fn body(content: &'static str) -> Body {
+        let mut version = Version::start(1);
+        version.push(content.as_bytes());
+        Body::from_bytes(Bytes::from_static(content.as_bytes())).with_version(version)
+    }
+
+    fn put(ticket: Ticket<Bytes>, content: &'static str) -> Result<(), RamReject> {
+        ticket.put(Arc::default(), Ok(body(content)))
+    }
+
+    fn offer(ticket: Ticket<Bytes>, content: &'static str) {
+        ticket.offer(Arc::default(), &body(content));
+    }
+
+    fn found(tier: &Tier, key: &Key) -> Option<Bytes> {
+        tier.get(key)?.body.as_single().cloned()
+    }
+
+    #[test]
+    fn an_offer_is_refused_once_the_key_was_removed_or_written() {
+        let (tier, key) = tier();
+        let removed = Ticket::new(&tier, key.clone());
+        tier.remove(&key);
+        offer(removed, "old");
+        assert_eq!(found(&tier, &key), None);
+
+        let replaced = Ticket::new(&tier, key.clone());
+        let too_large = RamReject::Policy(Reject::TooLarge);
+        let refused = Ticket::new(&tier, key.clone()).put(Arc::default(), Err(too_large));
+        assert_eq!(refused, Err(too_large));
+        offer(replaced, "old");
+        assert_eq!(found(&tier, &key), None);
+
+        offer(Ticket::new(&tier, key.clone()), "new");
+        assert_eq!(found(&tier, &key), Some(Bytes::from_static(b"new")));
+    }
+
+    #[test]
+    fn an_offer_of_what_is_here_changes_nothing() {
+        let (tier, key) = tier();
+        for _ in 0..2 {
+            offer(Ticket::new(&tier, key.clone()), "same");
+        }
+        assert_eq!(tier.stats().admitted, 1);
+    }
+
+    #[test]
+    fn a_commit_that_was_cut_short_leaves_the_answer_to_flash() {
+        let (tier, key) = tier();
+        assert_eq!(put(Ticket::new(&tier, key.clone()), "old"), Ok(()));
+        let lookup = Ticket::new(&tier, key.clone());
+        let mut cut_short = Ticket::new(&tier, key.clone());
+        cut_short.commit();
+        assert!(found(&tier, &key).is_some(), "not decided yet");
+        drop(cut_short);
+        assert_eq!(found(&tier, &key), None);
+        offer(lookup, "old");
+        assert_eq!(
+            found(&tier, &key),
+            None,
+            "flash may have the new one by now"
+        );
+    }
+
+    #[test]
+    fn commits_that_overlap_leave_the_answer_to_flash() {
+        let (tier, key) = tier();
+        assert_eq!(put(Ticket::new(&tier, key.clone()), "old"), Ok(()));
+        let mut first = Ticket::new(&tier, key.clone());
+        let mut second = Ticket::new(&tier, key.clone());
+        first.commit();
+        second.commit();
+        assert_eq!(put(first, "first"), Err(RamReject::Superseded));
+        assert_eq!(put(second, "second"), Err(RamReject::Superseded));
+        assert_eq!(found(&tier, &key), None);
+
+        let mut alone = Ticket::new(&tier, key.clone());
+        alone.commit();
+        assert_eq!(put(alone, "third"), Ok(()));
+        assert_eq!(found(&tier, &key), Some(Bytes::from_static(b"third")));
+    }
+
+    #[test]
+    fn a_purged_write_spares_what_was_written_since() {
+        let (tier, key) = tier();
+        let mut purged = Ticket::new(&tier, key.clone());
+        purged.commit();
+        tier.remove(&key);
+        assert_eq!(put(Ticket::new(&tier, key.clone()), "new"), Ok(()));
+        assert_eq!(put(purged, "old"), Err(RamReject::Purged));
+        assert_eq!(found(&tier, &key), Some(Bytes::from_static(b"new")));
     }
 }

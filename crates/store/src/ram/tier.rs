@@ -10,7 +10,7 @@ use super::allowance::Allowance;
 use super::shard::Shard;
 use super::{Gather, RamPlan, RamStats};
 use crate::version::Version;
-use crate::{Key, Meta, Object, RamReject, RamShare, StoreOptions};
+use crate::{Body, Key, Meta, Object, RamReject, RamShare, StoreOptions};
 
 /// Objects in memory. Every method takes one shard's lock at a time, for a short time, and holds
 /// none when it returns.
@@ -74,6 +74,12 @@ impl<M: Meta> RamTier<M> {
         let refreshed = shard.refresh(key, version, meta, &mut gone);
         drop(shard);
         refreshed
+    }
+
+    /// Puts an equal body in the place of the resident `version` of `key`, if it still is there.
+    pub(super) fn swap_body(&self, key: &Key, version: Version, body: Body) {
+        let old = self.shard(key).swap_body(key, version, body);
+        drop(old);
     }
 
     /// Changes the budget; evicts until it is kept, [`SHRINK_SLICE`] objects under a lock.

@@ -25,6 +25,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub struct Framing {
     head_bytes_max: usize,
     head_bytes: usize,
+    heads: u64,
     wants_upgrade: bool,
     phase: Phase,
 }
@@ -77,14 +78,23 @@ enum Phase {
 impl Breach {
     /// The same breach, seen from `offset` bytes earlier.
     const fn after(self, offset: usize) -> Self {
-        Self { at: self.at + offset, violation: self.violation }
+        Self {
+            at: self.at + offset,
+            violation: self.violation,
+        }
     }
 }
 
 impl Framing {
     /// The start of a connection, with heads of up to `head_bytes_max` bytes.
     pub const fn new(head_bytes_max: usize) -> Self {
-        Self { head_bytes_max, head_bytes: 0, wants_upgrade: false, phase: Phase::Preface(0) }
+        Self {
+            head_bytes_max,
+            head_bytes: 0,
+            heads: 0,
+            wants_upgrade: false,
+            phase: Phase::Preface(0),
+        }
     }
 
     /// Follows `bytes`, the next of the stream.
@@ -121,7 +131,11 @@ impl Framing {
 
     /// Goes on after [`Fed::Held`]: in another protocol, which is passed on unread, or with HTTP.
     pub fn decide(&mut self, is_accepted: bool) {
-        self.phase = if is_accepted { Phase::Opaque } else { Phase::Line(RequestLine::new()) };
+        self.phase = if is_accepted {
+            Phase::Opaque
+        } else {
+            Phase::Line(RequestLine::new())
+        };
     }
 
     /// Whether a head has begun and not ended.
@@ -132,6 +146,16 @@ impl Framing {
             Phase::Fields(_) => true,
             _ => false,
         }
+    }
+
+    /// How many heads have ended.
+    pub const fn heads(&self) -> u64 {
+        self.heads
+    }
+
+    /// Whether a body has begun and not ended.
+    pub const fn is_within_body(&self) -> bool {
+        matches!(self.phase, Phase::Length(_) | Phase::Chunked(_))
     }
 
     /// Whether the client owes nothing: the stream stands between two requests.
@@ -151,9 +175,15 @@ impl Framing {
     /// Follows the stream as long as it is the preface of HTTP/2, and says how many bytes it used.
     /// When it stops being that, what has come is replayed as the start of a request.
     fn preface(&mut self, bytes: &[u8]) -> Result<usize, Breach> {
-        let Phase::Preface(before) = self.phase else { return Ok(0) };
+        let Phase::Preface(before) = self.phase else {
+            return Ok(0);
+        };
         let expected = PREFACE.get(before..).unwrap_or_default();
-        let same = expected.iter().zip(bytes).take_while(|(left, right)| left == right).count();
+        let same = expected
+            .iter()
+            .zip(bytes)
+            .take_while(|(left, right)| left == right)
+            .count();
         if same == expected.len() {
             self.phase = Phase::Opaque;
             return Ok(same);
@@ -181,7 +211,10 @@ impl Framing {
         match run {
             Run::Done(used) => self.head_bytes += used,
             Run::More if within.len() < bytes.len() => {
-                return Err(Breach { at: allowed, violation: Violation::HeadTooLarge });
+                return Err(Breach {
+                    at: allowed,
+                    violation: Violation::HeadTooLarge,
+                });
             }
             Run::More => self.head_bytes += within.len(),
         }
@@ -195,6 +228,7 @@ impl Framing {
             Phase::Fields(fields) => {
                 let facts = fields.facts();
                 self.head_bytes = 0;
+                self.heads += 1;
                 self.wants_upgrade = facts.wants_upgrade;
                 self.after_head(facts)
             }
@@ -205,14 +239,23 @@ impl Framing {
 
     const fn after_head(&self, facts: Facts) -> Phase {
         match facts {
-            Facts { is_chunked: true, .. } => Phase::Chunked(Chunked::new()),
-            Facts { length: Some(bytes @ 1..), .. } => Phase::Length(bytes),
+            Facts {
+                is_chunked: true, ..
+            } => Phase::Chunked(Chunked::new()),
+            Facts {
+                length: Some(bytes @ 1..),
+                ..
+            } => Phase::Length(bytes),
             _ => self.after_message(),
         }
     }
 
     const fn after_message(&self) -> Phase {
-        if self.wants_upgrade { Phase::Held } else { Phase::Line(RequestLine::new()) }
+        if self.wants_upgrade {
+            Phase::Held
+        } else {
+            Phase::Line(RequestLine::new())
+        }
     }
 }
 

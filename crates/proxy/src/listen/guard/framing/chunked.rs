@@ -30,7 +30,10 @@ enum State {
     Trailers,
 }
 
-const NEXT_SIZE: State = State::Size { bytes: 0, digits: 0 };
+const NEXT_SIZE: State = State::Size {
+    bytes: 0,
+    digits: 0,
+};
 
 impl Chunked {
     pub(super) const fn new() -> Self {
@@ -52,7 +55,8 @@ impl Chunked {
                     Run::More => rest.len(),
                 },
                 _ => {
-                    self.byte(rest[0]).map_err(|violation| Breach { at, violation })?;
+                    self.byte(rest[0])
+                        .map_err(|violation| Breach { at, violation })?;
                     1
                 }
             };
@@ -104,7 +108,11 @@ impl Chunked {
     fn data(&mut self, left: u64, available: usize) -> usize {
         let used = usize::try_from(left).map_or(available, |left| left.min(available));
         let left = left - used as u64;
-        self.state = if left == 0 { State::DataCr } else { State::Data { bytes: left } };
+        self.state = if left == 0 {
+            State::DataCr
+        } else {
+            State::Data { bytes: left }
+        };
         used
     }
 
@@ -114,9 +122,10 @@ impl Chunked {
         let run = self.trailers.feed(within)?;
         self.trailer_bytes += within.len();
         match run {
-            Run::More if within.len() < bytes.len() => {
-                Err(Breach { at: allowed, violation: Violation::TrailerTooLarge })
-            }
+            Run::More if within.len() < bytes.len() => Err(Breach {
+                at: allowed,
+                violation: Violation::TrailerTooLarge,
+            }),
             run => Ok(run),
         }
     }
@@ -127,5 +136,8 @@ fn size_digit(bytes: u64, digits: u8, digit: u8) -> Result<State, Violation> {
         return Err(Violation::ChunkSize);
     }
     let value = char::from(digit).to_digit(16).ok_or(Violation::ChunkSize)?;
-    Ok(State::Size { bytes: bytes * 16 + u64::from(value), digits: digits + 1 })
+    Ok(State::Size {
+        bytes: bytes * 16 + u64::from(value),
+        digits: digits + 1,
+    })
 }

@@ -61,7 +61,12 @@ impl Fields {
             name: [0; NAME_BYTES],
             name_bytes: 0,
             value: Value::Free,
-            facts: Facts { length: None, is_chunked: false, wants_upgrade: false, has_host: false },
+            facts: Facts {
+                length: None,
+                is_chunked: false,
+                wants_upgrade: false,
+                has_host: false,
+            },
         }
     }
 
@@ -147,13 +152,23 @@ impl Fields {
             (b"transfer-encoding", _) if facts.length.is_some() => {
                 return Err(Violation::LengthWithCoding);
             }
-            (b"transfer-encoding", Section::Head { is_version_11: false }) => {
+            (
+                b"transfer-encoding",
+                Section::Head {
+                    is_version_11: false,
+                },
+            ) => {
                 return Err(Violation::CodingInOldVersion);
             }
             (b"transfer-encoding", _) => Value::coding(),
             (b"host", _) if facts.has_host => return Err(Violation::HostRepeated),
             (b"host", _) => Value::host(),
-            (b"upgrade", Section::Head { is_version_11: true }) => {
+            (
+                b"upgrade",
+                Section::Head {
+                    is_version_11: true,
+                },
+            ) => {
                 facts.wants_upgrade = true;
                 Value::Free
             }
@@ -167,13 +182,16 @@ impl Fields {
         let mut run = scan::value_run(bytes);
         if !matches!(self.value, Value::Free) {
             for (at, &byte) in bytes[..run].iter().enumerate() {
-                self.value.push(byte).map_err(|violation| Breach { at, violation })?;
+                self.value
+                    .push(byte)
+                    .map_err(|violation| Breach { at, violation })?;
             }
         }
         match bytes.get(run) {
             None => {}
             Some(b'\r') => {
-                self.end_value().map_err(|violation| Breach { at: run, violation })?;
+                self.end_value()
+                    .map_err(|violation| Breach { at: run, violation })?;
                 self.state = State::LineLf;
                 run += 1;
             }
@@ -198,9 +216,9 @@ impl Fields {
 
     fn finish(&self) -> Result<(), Violation> {
         match self.section {
-            Section::Head { is_version_11: true } if !self.facts.has_host => {
-                Err(Violation::HostMissing)
-            }
+            Section::Head {
+                is_version_11: true,
+            } if !self.facts.has_host => Err(Violation::HostMissing),
             _ => Ok(()),
         }
     }

@@ -87,7 +87,10 @@ impl RequestLine {
             (State::EmptyLf, _) => return Err(Violation::BareCr),
             (State::Version(at), _) if at < VERSION.len() => {
                 let expected = VERSION.get(at) == Some(&byte);
-                (expected.then_some(State::Version(at + 1)), Violation::Version)
+                (
+                    expected.then_some(State::Version(at + 1)),
+                    Violation::Version,
+                )
             }
             (State::Version(_), b'0' | b'1') => {
                 self.version_11 = byte == b'1';
@@ -126,20 +129,25 @@ impl RequestLine {
         let run = scan::token_run(bytes);
         self.method.push(&bytes[..run]);
         if self.method.bytes > METHOD_BYTES_MAX {
-            return Err(Breach { at: 0, violation: Violation::Method });
+            return Err(Breach {
+                at: 0,
+                violation: Violation::Method,
+            });
         }
         match bytes.get(run) {
             None => Ok(run),
-            Some(b' ') if self.method.is(b"CONNECT") => {
-                Err(Breach { at: run, violation: Violation::Connect })
-            }
+            Some(b' ') if self.method.is(b"CONNECT") => Err(Breach {
+                at: run,
+                violation: Violation::Connect,
+            }),
             Some(b' ') => {
                 self.state = State::Target;
                 Ok(run + 1)
             }
-            Some(&byte) => {
-                Err(Breach { at: run, violation: Violation::of_byte(byte, Violation::Method) })
-            }
+            Some(&byte) => Err(Breach {
+                at: run,
+                violation: Violation::of_byte(byte, Violation::Method),
+            }),
         }
     }
 
@@ -173,7 +181,10 @@ impl RequestLine {
 
 impl Prefix {
     const fn new() -> Self {
-        Self { first: [0; FORM_BYTES], bytes: 0 }
+        Self {
+            first: [0; FORM_BYTES],
+            bytes: 0,
+        }
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -190,6 +201,9 @@ impl Prefix {
 
     fn starts_with_ignoring_case(&self, start: &[u8]) -> bool {
         self.bytes >= start.len()
-            && self.first.get(..start.len()).is_some_and(|first| first.eq_ignore_ascii_case(start))
+            && self
+                .first
+                .get(..start.len())
+                .is_some_and(|first| first.eq_ignore_ascii_case(start))
     }
 }

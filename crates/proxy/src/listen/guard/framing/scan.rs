@@ -30,7 +30,10 @@ const fn table(extra: &[u8]) -> [bool; 256] {
 
 /// Length of the token that `bytes` begins with.
 pub(super) fn token_run(bytes: &[u8]) -> usize {
-    bytes.iter().position(|&byte| !TOKEN[usize::from(byte)]).unwrap_or(bytes.len())
+    bytes
+        .iter()
+        .position(|&byte| !TOKEN[usize::from(byte)])
+        .unwrap_or(bytes.len())
 }
 
 /// Whether a `Host` value may hold `byte`.
@@ -66,7 +69,10 @@ fn run_from<const LOW: u8>(bytes: &[u8]) -> usize {
             return index * 8 + (stops.trailing_zeros() / 8) as usize;
         }
     }
-    let in_tail = tail.iter().position(|&byte| byte < LOW || byte == DELETE).unwrap_or(tail.len());
+    let in_tail = tail
+        .iter()
+        .position(|&byte| byte < LOW || byte == DELETE)
+        .unwrap_or(tail.len());
     words.len() * 8 + in_tail
 }
 
@@ -90,9 +96,17 @@ mod tests {
                 let mut bytes = [b'a'; 19];
                 bytes[place] = byte;
                 let value_stops = (byte < 0x20 && byte != b'\t') || byte == DELETE;
-                assert_eq!(value_run(&bytes), if value_stops { place } else { 19 }, "{byte:#x}");
+                assert_eq!(
+                    value_run(&bytes),
+                    if value_stops { place } else { 19 },
+                    "{byte:#x}"
+                );
                 let target_stops = byte <= 0x20 || byte == DELETE;
-                assert_eq!(target_run(&bytes), if target_stops { place } else { 19 }, "{byte:#x}");
+                assert_eq!(
+                    target_run(&bytes),
+                    if target_stops { place } else { 19 },
+                    "{byte:#x}"
+                );
             }
         }
     }

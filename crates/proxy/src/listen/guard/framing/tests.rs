@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::violation::Violation as V;
 use super::{Breach, Fed, Framing};
+use crate::listen::Violation as V;
 
 const HEAD_BYTES_MAX: usize = 4096;
 
@@ -51,7 +51,10 @@ const BAD: &[(&str, V)] = &[
     (" GET / HTTP/1.1\r\nHost: a\r\n\r\n", V::Method),
     ("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", V::Method),
     ("G(T / HTTP/1.1\r\n", V::Method),
-    ("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA / HTTP/1.1\r\n", V::Method),
+    (
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA / HTTP/1.1\r\n",
+        V::Method,
+    ),
     ("GET\r\n", V::BareCr),
     ("\nGET / HTTP/1.1\r\n", V::BareLf),
     ("\rGET / HTTP/1.1\r\n", V::BareCr),
@@ -95,35 +98,104 @@ const BAD: &[(&str, V)] = &[
     ("GET / HTTP/1.1\r\nHost: a\r\n\rGET", V::BareCr),
     // Host.
     ("GET / HTTP/1.1\r\n\r\n", V::HostMissing),
-    ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", V::HostRepeated),
-    ("GET / HTTP/1.0\r\nHost: a\r\nhost: b\r\n\r\n", V::HostRepeated),
+    (
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        V::HostRepeated,
+    ),
+    (
+        "GET / HTTP/1.0\r\nHost: a\r\nhost: b\r\n\r\n",
+        V::HostRepeated,
+    ),
     ("GET / HTTP/1.1\r\nHost: a b\r\n", V::HostInvalid),
     ("GET / HTTP/1.1\r\nHost: a,b\r\n", V::HostInvalid),
     ("GET / HTTP/1.1\r\nHost: a/b\r\n", V::HostInvalid),
     ("GET / HTTP/1.1\r\nHost: u@a\r\n", V::HostInvalid),
     // Lengths and codings.
-    ("POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n", V::LengthRepeated),
-    ("POST / HTTP/1.1\r\nContent-Length: 5\r\ncontent-length: 6\r\n", V::LengthRepeated),
-    ("POST / HTTP/1.1\r\nContent-Length: 5, 5\r\n", V::LengthInvalid),
-    ("POST / HTTP/1.1\r\nContent-Length: +5\r\n", V::LengthInvalid),
-    ("POST / HTTP/1.1\r\nContent-Length: -5\r\n", V::LengthInvalid),
-    ("POST / HTTP/1.1\r\nContent-Length: 0x5\r\n", V::LengthInvalid),
-    ("POST / HTTP/1.1\r\nContent-Length: 5 5\r\n", V::LengthInvalid),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n",
+        V::LengthRepeated,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 5\r\ncontent-length: 6\r\n",
+        V::LengthRepeated,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 5, 5\r\n",
+        V::LengthInvalid,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: +5\r\n",
+        V::LengthInvalid,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: -5\r\n",
+        V::LengthInvalid,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 0x5\r\n",
+        V::LengthInvalid,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 5 5\r\n",
+        V::LengthInvalid,
+    ),
     ("POST / HTTP/1.1\r\nContent-Length:\r\n", V::LengthInvalid),
-    ("POST / HTTP/1.1\r\nContent-Length: 1000000000000000000\r\n", V::LengthInvalid),
-    ("POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n", V::LengthWithCoding),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n", V::LengthWithCoding),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n", V::CodingRepeated),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: identity\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked;q=1\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: chunke\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding: \x0bchunked\r\n", V::Control),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding:\r\n", V::CodingUnknown),
-    ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", V::CodingInOldVersion),
-    ("POST / HTTP/1.1\r\nTransfer-Encoding : chunked\r\n", V::SpaceBeforeColon),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 1000000000000000000\r\n",
+        V::LengthInvalid,
+    ),
+    (
+        "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        V::LengthWithCoding,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        V::LengthWithCoding,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n",
+        V::CodingRepeated,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: identity\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked;q=1\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunke\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding: \x0bchunked\r\n",
+        V::Control,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding:\r\n",
+        V::CodingUnknown,
+    ),
+    (
+        "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n",
+        V::CodingInOldVersion,
+    ),
+    (
+        "POST / HTTP/1.1\r\nTransfer-Encoding : chunked\r\n",
+        V::SpaceBeforeColon,
+    ),
 ];
 
 const CHUNKED_HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -148,7 +220,10 @@ const BAD_CHUNKED: &[(&str, V)] = &[
     ("0\r\nX: a\n\r\n", V::BareLf),
     ("0\r\n X: a\r\n\r\n", V::Fold),
     ("0\r\nContent-Length: 5\r\n\r\n", V::TrailerForbidden),
-    ("0\r\nTransfer-Encoding: chunked\r\n\r\n", V::TrailerForbidden),
+    (
+        "0\r\nTransfer-Encoding: chunked\r\n\r\n",
+        V::TrailerForbidden,
+    ),
     ("0\r\nHost: b\r\n\r\n", V::TrailerForbidden),
     ("0\r\n\rX", V::BareCr),
     // A body that ends is followed by a request, and by nothing else.
@@ -178,10 +253,15 @@ fn what_is_not_is_refused_by_name() {
 #[test]
 fn a_bad_head_is_never_passed_on_whole() {
     for (text, _) in BAD {
-        let Err(Breach { at, .. }) = feed_whole(text.as_bytes()) else { panic!("{text:?}") };
+        let Err(Breach { at, .. }) = feed_whole(text.as_bytes()) else {
+            panic!("{text:?}")
+        };
         let passed = &text.as_bytes()[..at];
         let ends = passed.windows(4).any(|w| w == b"\r\n\r\n") || passed.ends_with(b"\n\n");
-        assert!(!ends || text.starts_with("PRI"), "{text:?} passed up to {at}");
+        assert!(
+            !ends || text.starts_with("PRI"),
+            "{text:?} passed up to {at}"
+        );
     }
 }
 
@@ -192,7 +272,10 @@ fn the_limits_hold_to_the_byte() {
         format!("{start}{}\r\n\r\n", "x".repeat(bytes - start.len() - 4))
     };
     assert_eq!(feed_whole(head(HEAD_BYTES_MAX).as_bytes()), Ok(Fed::All));
-    let breach = Breach { at: HEAD_BYTES_MAX, violation: V::HeadTooLarge };
+    let breach = Breach {
+        at: HEAD_BYTES_MAX,
+        violation: V::HeadTooLarge,
+    };
     assert_eq!(feed_whole(head(HEAD_BYTES_MAX + 1).as_bytes()), Err(breach));
     // Each head has the whole allowance.
     let two = head(HEAD_BYTES_MAX).repeat(2);
@@ -219,9 +302,18 @@ fn nothing_is_read_past_a_request_for_another_protocol() {
     assert!(framing.is_opaque());
 
     let mut refused = Framing::new(HEAD_BYTES_MAX);
-    assert_eq!(refused.feed(text.as_bytes()), Ok(Fed::Held { at: text.len() }));
+    assert_eq!(
+        refused.feed(text.as_bytes()),
+        Ok(Fed::Held { at: text.len() })
+    );
     refused.decide(false);
-    assert_eq!(refused.feed(after), Err(Breach { at: 0, violation: V::Method }));
+    assert_eq!(
+        refused.feed(after),
+        Err(Breach {
+            at: 0,
+            violation: V::Method
+        })
+    );
 }
 
 #[test]
@@ -240,7 +332,9 @@ fn knows_where_it_stands() {
     assert!(framing.is_between_requests() && !framing.is_within_head());
     framing.feed(b"P").unwrap();
     assert!(framing.is_within_head() && !framing.is_between_requests());
-    framing.feed(b"OST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1").unwrap();
+    framing
+        .feed(b"OST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1")
+        .unwrap();
     assert!(!framing.is_within_head() && !framing.is_between_requests());
     framing.feed(b"2").unwrap();
     assert!(framing.is_between_requests());
@@ -249,7 +343,8 @@ fn knows_where_it_stands() {
 /// A well-formed request.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let line = ("[A-Z]{1,12}", "/[!-~]{0,40}");
-    let fields = proptest::collection::vec("X-[A-Za-z0-9!#$%&'*+.^_`|~-]{1,20}: ?[ -~]{0,60}", 0..8);
+    let fields =
+        proptest::collection::vec("X-[A-Za-z0-9!#$%&'*+.^_`|~-]{1,20}: ?[ -~]{0,60}", 0..8);
     let body = prop_oneof![
         Just(None),
         proptest::collection::vec(any::<u8>(), 0..50).prop_map(|body| Some((false, body))),
@@ -287,7 +382,9 @@ fn pieces(bytes: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.extend([0, bytes.len()]);
     cuts.sort_unstable();
-    cuts.windows(2).map(|cut| bytes[cut[0]..cut[1]].to_vec()).collect()
+    cuts.windows(2)
+        .map(|cut| bytes[cut[0]..cut[1]].to_vec())
+        .collect()
 }
 
 proptest! {

@@ -23,15 +23,25 @@ pub(super) enum Value {
 
 impl Value {
     pub(super) const fn length() -> Self {
-        Self::Length { bytes: 0, digits: 0, ended: false }
+        Self::Length {
+            bytes: 0,
+            digits: 0,
+            ended: false,
+        }
     }
 
     pub(super) const fn coding() -> Self {
-        Self::Coding { matched: 0, ended: false }
+        Self::Coding {
+            matched: 0,
+            ended: false,
+        }
     }
 
     pub(super) const fn host() -> Self {
-        Self::Host { begun: false, ended: false }
+        Self::Host {
+            begun: false,
+            ended: false,
+        }
     }
 
     /// The next byte of the value, optional whitespace around it included (RFC 9110 §5.5).
@@ -43,7 +53,11 @@ impl Value {
                 *ended = *digits > 0;
                 true
             }
-            Self::Length { bytes, digits, ended } => {
+            Self::Length {
+                bytes,
+                digits,
+                ended,
+            } => {
                 let fits = byte.is_ascii_digit() && !*ended && *digits < LENGTH_DIGITS_MAX;
                 if fits {
                     *bytes = *bytes * 10 + u64::from(byte - b'0');
@@ -69,7 +83,11 @@ impl Value {
                 scan::is_host(byte) && !*ended
             }
         };
-        if fits { Ok(()) } else { Err(Violation::of_byte(byte, self.violation())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Violation::of_byte(byte, self.violation()))
+        }
     }
 
     /// Whether the value is whole, now that its line ends.
