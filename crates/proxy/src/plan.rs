@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::config::{Config, Size};
 
-pub use ssd::SsdShape;
+pub use ssd::{SsdShape, disk_options};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -182,7 +182,7 @@ impl Demand {
             limit_bytes: config.memory.limit_bytes,
             workers: config.server.workers,
             connections: config.server.connections_max,
-            ssd: ssd.map(|_| SsdShape::of(store.size_bytes, store.mean_object_bytes)),
+            ssd: ssd.map(|_| SsdShape::of(store.size_bytes, &disk_options(store, 0))),
         }
     }
 }
@@ -354,12 +354,13 @@ const _: () = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use larder_store::DiskOptions;
     use proptest::prelude::*;
 
     const GIB: u64 = 1 << 30;
 
     fn demand(limit_bytes: u64, ssd_bytes: u64) -> Demand {
-        let ssd = (ssd_bytes > 0).then(|| SsdShape::of(ssd_bytes, 16 << 10));
+        let ssd = (ssd_bytes > 0).then(|| SsdShape::of(ssd_bytes, &DiskOptions::default()));
         Demand {
             limit_bytes,
             workers: 2,
@@ -370,24 +371,27 @@ mod tests {
 
     #[test]
     fn limits_and_what_they_pay_for() {
-        for (limit, ssd, connections, fills, reads, ram_tier) in [
+        for (limit, ssd, connections, fills, reads, fixed_mib) in [
+            (64 * MIB, GIB, 256, 16, 8, 13 + 4 + 4 + 2),
+            (GIB, 0, 4096, 256, 0, 13 + 64 + 64),
             (
-                64 * MIB,
-                GIB,
+                256 * GIB,
+                1024 * GIB,
+                65_536,
+                1024,
                 256,
-                16,
-                8,
-                64 * MIB - 29 * MIB - 64 * MIB / 10,
+                13 + 1024 + 256 + 64,
             ),
-            (GIB, 0, 4096, 256, 0, GIB - 13 * MIB - 128 * MIB - GIB / 10),
-            (256 * GIB, 1024 * GIB, 65_536, 1024, 256, 0),
         ] {
-            let plan = plan(&demand(limit, ssd)).unwrap();
+            let demand = demand(limit, ssd);
+            let plan = plan(&demand).unwrap();
             let counts = (plan.connections_max, plan.fills_max, plan.reads_max);
             assert_eq!(counts, (connections, fills, reads), "{limit}");
-            if ram_tier > 0 {
-                assert_eq!(plan.ram_tier_bytes, ram_tier, "{plan:#?}");
-            }
+            let ssd = demand
+                .ssd
+                .map_or(0, |ssd| ssd.index_bytes + ssd.write_buffer_bytes);
+            let ram_tier = limit - fixed_mib * MIB - limit / RESERVE_DIVISOR - ssd;
+            assert_eq!(plan.ram_tier_bytes, ram_tier, "{plan:#?}");
         }
     }
 
@@ -396,7 +400,7 @@ mod tests {
         let error = plan(&demand(64 * MIB, 1024 * GIB)).unwrap_err();
         assert_eq!(error.largest.consumer, Consumer::SsdIndex);
         let text = error.to_string();
-        let start = "64MiB is too small: 640MiB of it for ssd_index (83886080 slots of 64 bits for \
+        let start = "64MiB is too small: 640.5MiB of it for ssd_index (83884800 slots of 64 bits for \
                      1TiB of store)";
         assert!(text.starts_with(start), "{text}");
         assert!(

@@ -40,6 +40,8 @@ fn usage_is_two_and_says_how() {
         (&["config", "dump"], "--defaults"),
         (&["origin"], "--listen"),
         (&["purge"], "--url"),
+        (&["replay", "--trace", "x"], "--target"),
+        (&["replay", "--connections", "0"], "not in 1..=10000"),
     ] {
         let output = larder(args);
         assert_eq!(
@@ -112,12 +114,47 @@ fn an_origin_says_where_it_listens_and_stops_when_told() {
         String::from_utf8_lossy(&answer)
     );
 
+    replays(&address);
     let taken = larder(&["origin", "--listen", &address]);
     assert_eq!(taken.status.code(), Some(75), "{}", stderr(&taken));
 
     let pid = rustix::process::Pid::from_child(&origin.0);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(origin.0.wait().unwrap().success());
+}
+
+/// A trace against the origin itself: every byte is right, and nothing is a hit.
+fn replays(address: &str) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trace = dir.path().join("trace.csv");
+    std::fs::write(&trace, "0,1,10\n1,2,70000\n2,1,10\n").expect("a trace");
+    let trace = trace.to_str().expect("a path in UTF-8");
+    let target = format!("http://{address}");
+    let flags = [
+        "replay",
+        "--trace",
+        trace,
+        "--target",
+        &target,
+        "--max-size",
+        "64KiB",
+    ];
+    let output = larder(&[&flags[..], &["--json"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for (key, value) in [
+        ("requests", 2),
+        ("skipped", 1),
+        ("errors", 0),
+        ("wrong_bytes", 0),
+        ("hits", 0),
+    ] {
+        assert_eq!(report[key], value, "{key} in {report}");
+    }
+    assert!(stdout(&larder(&flags)).contains("object hit ratio   0.0000"));
+    let absent = larder(&["replay", "--trace", "/nowhere", "--target", &target]);
+    assert_eq!(absent.status.code(), Some(1));
+    assert!(stderr(&absent).contains("/nowhere"), "{}", stderr(&absent));
 }
 
 /// An admin server that takes one request, answers it, and gives it back.

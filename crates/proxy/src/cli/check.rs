@@ -84,8 +84,7 @@ fn memory(plan: &MemoryPlan, machine: &Machine) -> Vec<String> {
 fn store(config: &Config, ssd: &SsdShape) -> Vec<String> {
     let file = config.store.file().unwrap_or_default();
     let mean = Size(config.store.mean_object_bytes);
-    let objects = ssd.device_bytes / config.store.mean_object_bytes.max(1);
-    let (segments, segment) = (ssd.segments(), Size(ssd.segment_bytes));
+    let (segments, segment, objects) = (ssd.segments, Size(ssd.segment_bytes), ssd.objects);
     let (slots, bits) = (ssd.index_slots, ssd.bits_per_slot());
     let index = config.store.index.as_str();
     vec![

@@ -9,6 +9,7 @@ pub mod exit;
 mod origin;
 mod output;
 mod purge;
+mod replay;
 mod runtime;
 
 use anyhow::Result;
@@ -18,13 +19,15 @@ pub use config_args::ConfigArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  larder config dump --defaults > larder.toml   every setting with its default and the reason for it
+  larder config dump --defaults > larder.toml   every setting, its default, and why
   larder check --config larder.toml             what is wrong with it, or how memory is divided
   larder origin --listen 127.0.0.1:9000         an origin to try things with
+  larder replay --trace day.csv --target http://127.0.0.1:8080
+                                                ask for what a trace asks, and measure
   larder purge --url http://example.org/a       forget one object, everywhere
 
-Exit codes: 0 success, 1 error at run time, 2 wrong usage, 75 try again (port in use, data directory
-locked), 78 wrong configuration.";
+Exit codes: 0 success, 1 error at run time, 2 wrong usage, 75 try again (port in use, data
+directory locked), 78 wrong configuration.";
 
 /// A caching HTTP reverse proxy for the edge.
 #[derive(Debug, Parser)]
@@ -43,6 +46,8 @@ pub enum Command {
     Check(check::CheckArgs),
     /// Run a synthetic origin: objects of the size asked for
     Origin(origin::OriginArgs),
+    /// Ask a server for what a trace asks, and measure what comes back
+    Replay(replay::ReplayArgs),
     /// Make a running larder forget an object
     Purge(purge::PurgeArgs),
     /// Print configuration
@@ -60,6 +65,7 @@ pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Origin(args) => origin::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Purge(args) => purge::run(&args),
         Command::Config(command) => dump::run(&command),
         Command::Version => output::print(concat!("larder ", env!("CARGO_PKG_VERSION"), "\n")),

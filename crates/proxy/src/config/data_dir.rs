@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn room_and_the_file_that_is_there() {
         let root = tempfile::tempdir().unwrap();
-        let text = load(root.path(), 8 << 40).unwrap_err();
-        assert!(text.contains("8TiB do not fit into"), "{text}");
+        let text = load(root.path(), 1 << 60).unwrap_err();
+        assert!(text.contains("1048576TiB do not fit into"), "{text}");
         assert!(text.contains("--disk"), "{text}");
 
         let file = fs::File::create(root.path().join(STORE_FILE)).unwrap();
