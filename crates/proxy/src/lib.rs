@@ -1,6 +1,7 @@
 //! A caching HTTP reverse proxy for the edge.
 
 pub mod admin;
+pub mod app;
 pub mod body;
 pub mod cache;
 pub mod cli;

@@ -158,6 +158,11 @@ impl Share {
 }
 
 impl Consumer {
+    /// Whether its part is taken whole from the start, not by what happens.
+    pub const fn is_fixed(self) -> bool {
+        matches!(self, Self::Process | Self::SsdIndex | Self::SsdWriteBuffers)
+    }
+
     /// The name in metrics and reports.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -9,17 +9,12 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::combinators::UnsyncBoxBody;
 use larder_store::BodyReader;
+
+use crate::{BoxBody, BoxError};
 
 use super::flight::{ReadGap, WindowReader};
 use super::outcome::Outcome;
-
-/// Any error of a body.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// A body of somebody else's make.
-pub type BoxBody = UnsyncBoxBody<Bytes, BoxError>;
 
 /// How often one answer may be continued from another source after its own failed.
 pub const RESUMES_MAX: u8 = 3;
@@ -77,6 +72,11 @@ impl Body {
     /// Bytes from `position` up to `until` (to the end when unknown) out of `source`.
     pub fn new(source: Source, position: u64, until: Option<u64>, outcome: Outcome) -> Self {
         Self { source, position, until, resume: None, resumes_left: RESUMES_MAX, outcome }
+    }
+
+    /// Somebody else's body, as it is.
+    pub fn relayed(body: BoxBody, outcome: Outcome) -> Self {
+        Self::new(Source::Origin(body), 0, None, outcome)
     }
 
     /// With a way to go on when the source fails.

@@ -29,14 +29,25 @@ pub enum OriginFailure {
     Protocol,
     /// All connections to the origin are busy, for too long.
     Busy,
+    /// The client's body broke off or was not understood.
+    RequestBody,
+    /// The client's body is larger than allowed.
+    RequestTooLarge,
     /// The fetch that was waited for went away without a word.
     Abandoned,
 }
 
 impl OriginFailure {
     /// All, in the order of the variants.
-    pub const ALL: [Self; 5] =
-        [Self::Connect, Self::Timeout, Self::Protocol, Self::Busy, Self::Abandoned];
+    pub const ALL: [Self; 7] = [
+        Self::Connect,
+        Self::Timeout,
+        Self::Protocol,
+        Self::Busy,
+        Self::RequestBody,
+        Self::RequestTooLarge,
+        Self::Abandoned,
+    ];
 
     /// The stable name.
     pub const fn as_str(self) -> &'static str {
@@ -65,6 +76,10 @@ impl OriginFailure {
             Self::Timeout => ("origin-timeout", StatusCode::GATEWAY_TIMEOUT, Blame::Origin, false),
             Self::Protocol => ("origin-protocol", StatusCode::BAD_GATEWAY, Blame::Origin, true),
             Self::Busy => ("origin-busy", StatusCode::SERVICE_UNAVAILABLE, Blame::Load, false),
+            Self::RequestBody => ("request-body", StatusCode::BAD_REQUEST, Blame::Client, false),
+            Self::RequestTooLarge => {
+                ("request-too-large", StatusCode::PAYLOAD_TOO_LARGE, Blame::Client, false)
+            }
             Self::Abandoned => ("abandoned", StatusCode::BAD_GATEWAY, Blame::Bug, true),
         }
     }

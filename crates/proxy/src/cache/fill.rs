@@ -12,7 +12,7 @@ use larder_store::{Key, Object, Writer};
 use tokio::sync::oneshot;
 use tower_service::Service;
 
-use super::body::{BoxBody, BoxError};
+use crate::{BoxBody, BoxError};
 use super::core::Core;
 use super::failure::{OriginFailure, OriginFault};
 use super::flight::{End, FlightPermit, Phase, Release, Streaming, Variant, Window};

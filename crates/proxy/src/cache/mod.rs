@@ -24,7 +24,7 @@ mod resume;
 mod service;
 mod status;
 
-pub use body::{Body, BoxBody, BoxError};
+pub use body::Body;
 pub use budget::{FillBudget, WINDOW_BYTES_MAX, WINDOW_BYTES_MIN};
 pub use clock::Clock;
 pub use core::Core;
@@ -35,4 +35,4 @@ pub use flight::{FLIGHTS_MAX, FlightTable};
 pub use outcome::{Decision, From, Outcome};
 pub use policy::CachePolicy;
 pub use purge::{Purged, purge, status_of};
-pub use service::{Answer, Cache};
+pub use service::{Answer, Cache, Refusal};

@@ -3,9 +3,10 @@
 use http::{Request, Response, Uri};
 use http_body_util::BodyExt;
 
-use super::body::{Body, BoxBody, Source};
+use super::body::{Body, Source};
+use crate::BoxBody;
 use super::core::Core;
-use super::failure::OriginFailure;
+use super::failure::{Blame, OriginFailure};
 use super::fill::{Origin, OriginBody};
 use super::outcome::{Decision, From, Outcome};
 use super::pipeline::Exchange;
@@ -87,15 +88,20 @@ pub(super) fn relay<B: OriginBody>(
 
 /// The origin could not be asked.
 pub(super) fn failed(core: &Core, failure: OriginFailure, fwd: Fwd) -> Response<Body> {
-    let status = status::passed(fwd, None, Some(detail_of(failure)));
+    let status = status::passed(fwd, None, detail_of(failure));
     let code = failure.status();
-    own(core, code, code.canonical_reason().unwrap_or("failed"), &status, Decision::Failed)
+    let decision = match failure.blame() {
+        Blame::Client => Decision::Refused,
+        _ => Decision::Failed,
+    };
+    own(core, code, code.canonical_reason().unwrap_or("failed"), &status, decision)
 }
 
-const fn detail_of(failure: OriginFailure) -> Detail {
+const fn detail_of(failure: OriginFailure) -> Option<Detail> {
     match failure {
-        OriginFailure::Connect | OriginFailure::Busy => Detail::OriginUnreachable,
-        OriginFailure::Timeout => Detail::OriginTimeout,
-        OriginFailure::Protocol | OriginFailure::Abandoned => Detail::OriginError,
+        OriginFailure::Connect | OriginFailure::Busy => Some(Detail::OriginUnreachable),
+        OriginFailure::Timeout => Some(Detail::OriginTimeout),
+        OriginFailure::Protocol | OriginFailure::Abandoned => Some(Detail::OriginError),
+        OriginFailure::RequestBody | OriginFailure::RequestTooLarge => None,
     }
 }

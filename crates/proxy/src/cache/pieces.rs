@@ -11,7 +11,7 @@ use std::task::Poll;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 
-use super::body::BoxError;
+use crate::BoxError;
 
 /// Largest piece: the unit in which followers are woken and memory is charged.
 pub const PIECE_BYTES: usize = 64 << 10;

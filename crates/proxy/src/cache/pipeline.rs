@@ -7,7 +7,8 @@ use http::{Response, request};
 use larder_store::{Key, Object};
 use tokio::sync::oneshot;
 
-use super::body::{Body, BoxBody, Resume};
+use super::body::{Body, Resume};
+use crate::BoxBody;
 use super::core::Core;
 use super::failure::OriginFailure;
 use super::fill::{Fetch, Origin, OriginBody, Unshared, fill};

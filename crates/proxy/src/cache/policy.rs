@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use crate::config::HostPattern;
 use crate::rules::cacheable::StorePolicy;
 use crate::rules::fresh::FreshPolicy;
 use crate::rules::pseudonym::Pseudonym;
@@ -26,6 +27,8 @@ pub struct CachePolicy {
     pub collapse_wait: Duration,
     /// How long a key that proved uncacheable is not collapsed.
     pub hit_for_miss: Duration,
+    /// The hosts that are served; empty means every host.
+    pub hosts: Vec<HostPattern>,
     /// Who may purge by `PURGE`.
     pub purge_allow: Vec<IpNet>,
 }
@@ -40,10 +43,18 @@ impl Default for CachePolicy {
             object_bytes_max: 32 << 30,
             collapse_wait: Duration::from_secs(10),
             hit_for_miss: Duration::from_secs(120),
+            hosts: Vec::new(),
             purge_allow: vec![
                 IpNet::from(std::net::IpAddr::from([127, 0, 0, 1])),
                 IpNet::from(std::net::IpAddr::from(std::net::Ipv6Addr::LOCALHOST)),
             ],
         }
+    }
+}
+
+impl CachePolicy {
+    /// Whether a host (lower case, without port) is served.
+    pub fn serves(&self, host: &str) -> bool {
+        self.hosts.is_empty() || self.hosts.iter().any(|pattern| pattern.matches(host))
     }
 }

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, h
 use http_body_util::{BodyExt, Empty};
 use tower::util::Oneshot;
 
-use super::body::BoxBody;
+use crate::BoxBody;
 use super::core::Core;
 use super::failure::{OriginFailure, OriginFault};
 use super::fill::{Origin, OriginBody};

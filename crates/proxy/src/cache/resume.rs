@@ -6,7 +6,8 @@ use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use larder_store::Key;
 
-use super::body::{BoxBody, BoxError, Resume, Resuming, Source};
+use super::body::{Resume, Resuming, Source};
+use crate::{BoxBody, BoxError};
 use super::core::Core;
 use super::fill::{Origin, OriginBody};
 use super::request::{FetchRequest, send};

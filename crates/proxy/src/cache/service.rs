@@ -13,7 +13,8 @@ use http_body_util::BodyExt;
 use larder_store::{Key, Object, Tier};
 use tower_service::Service;
 
-use super::body::{Body, BoxBody, BoxError};
+use super::body::Body;
+use crate::{BoxBody, BoxError};
 use super::core::Core;
 use super::fill::{Origin, OriginBody};
 use super::outcome::{Decision, From, Outcome};
@@ -29,7 +30,7 @@ use crate::rules::cache_status::Fwd;
 use crate::rules::date::Millis;
 use crate::rules::decide::{self, decide};
 use crate::rules::detail::Detail;
-use crate::rules::normalize::{BadRequest, Scheme, normalize};
+use crate::rules::normalize::{BadRequest, Scheme, Target, normalize};
 use crate::rules::via::{self, Loop};
 
 /// A shared HTTP cache (RFC 9111) before the service `S`, which stands for the origin.
@@ -98,16 +99,10 @@ where
     fn call(&mut self, request: Request<R>) -> Answer {
         let (parts, body) = request.into_parts();
         let core = &self.core;
-        let scheme = Scheme::Http;
-        let normal =
-            normalize(&parts.method, &parts.uri, parts.version, &parts.headers, scheme);
-        let target = match normal {
+        let target = match self.examine(&parts) {
             Ok(target) => target,
-            Err(bad) => return now(refuse(core, bad)),
+            Err(refusal) => return now(refuse(core, refusal)),
         };
-        if let Err(looped) = via::check(&parts.headers, &core.policy.name) {
-            return now(refuse_loop(core, looped));
-        }
         let key = core.key_of(&target);
         if parts.method.as_str() == "PURGE" {
             return self.purge(&parts, key);
@@ -163,7 +158,33 @@ fn hit(
     from_content(core, asked, &Content::Stored(object), &status, outcome, || None)
 }
 
+/// Why a request is refused before anything is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is not one that can be answered.
+    Bad(BadRequest),
+    /// It has been here before.
+    Loop(Loop),
+}
+
 impl<S, B> Cache<S, B> {
+    /// What a request is about, or why it is refused. [`Service::call`] asks this by itself; it is
+    /// for requests that pass by the cache.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub fn examine(&self, parts: &request::Parts) -> Result<Target, Refusal> {
+        let policy = &self.core.policy;
+        let (method, uri, headers) = (&parts.method, &parts.uri, &parts.headers);
+        let target = normalize(method, uri, parts.version, headers, Scheme::Http)
+            .map_err(Refusal::Bad)?;
+        if !policy.serves(target.host()) {
+            return Err(Refusal::Bad(BadRequest::HostUnknown));
+        }
+        via::check(headers, &policy.name).map_err(Refusal::Loop)?;
+        Ok(target)
+    }
+
     fn purge(&self, parts: &request::Parts, key: Key) -> Answer {
         let core = Arc::clone(&self.core);
         let client = parts.extensions.get::<ClientAddr>().map(|ClientAddr(client)| client.ip());
@@ -198,16 +219,15 @@ fn now(response: Response<Body>) -> Answer {
     Answer::Ready(ready(response))
 }
 
-fn refuse(core: &Core, bad: BadRequest) -> Response<Body> {
-    let status = status::refused(Some(Detail::BadRequest(bad)));
-    let mut response = own(core, bad.status(), bad.as_str(), &status, Decision::Refused);
+fn refuse(core: &Core, refusal: Refusal) -> Response<Body> {
+    let (code, sentence, detail) = match refusal {
+        Refusal::Bad(bad) => (bad.status(), bad.as_str(), Detail::BadRequest(bad)),
+        Refusal::Loop(looped) => (looped.status(), looped.as_str(), Detail::Loop(looped)),
+    };
+    let status = status::refused(Some(detail));
+    let mut response = own(core, code, sentence, &status, Decision::Refused);
+    // What cannot be told apart from an attack gets no second request on this connection.
     let close = http::HeaderValue::from_static("close");
     response.headers_mut().insert(http::header::CONNECTION, close);
     response
 }
-
-fn refuse_loop(core: &Core, looped: Loop) -> Response<Body> {
-    let status = status::refused(Some(Detail::Loop(looped)));
-    own(core, looped.status(), looped.as_str(), &status, Decision::Refused)
-}
-

@@ -32,11 +32,19 @@ pub struct TryAgain {
     pub what: String,
 }
 
+/// Marks an error that starting again does not mend: the process ends with [`CONFIG`].
+#[derive(Debug, Error)]
+#[error("{what}")]
+pub struct Misconfigured {
+    /// What is wrong, for instance `the data file /x is of format version 9`.
+    pub what: String,
+}
+
 /// The exit code for an error, by what its chain of causes contains.
 pub fn code_of(error: &anyhow::Error) -> u8 {
     let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
     for cause in error.chain() {
-        if cause.is::<Problems>() {
+        if cause.is::<Problems>() || cause.is::<Misconfigured>() {
             return CONFIG;
         }
         if cause.is::<TryAgain>() || cause.downcast_ref().is_some_and(in_use) {

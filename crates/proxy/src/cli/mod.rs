@@ -11,6 +11,7 @@ mod output;
 mod purge;
 mod replay;
 mod runtime;
+mod serve;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -19,6 +20,8 @@ pub use config_args::ConfigArgs;
 
 const EXAMPLES: &str = "\
 Examples:
+  larder serve                                  a demo origin, and requests to try
+  larder serve --origin http://127.0.0.1:3000   before an origin of yours
   larder config dump --defaults > larder.toml   every setting, its default, and why
   larder check --config larder.toml             what is wrong with it, or how memory is divided
   larder origin --listen 127.0.0.1:9000         an origin to try things with
@@ -42,6 +45,8 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Serve: a caching reverse proxy
+    Serve(serve::ServeArgs),
     /// Validate the configuration and print how memory and flash are divided
     Check(check::CheckArgs),
     /// Run a synthetic origin: objects of the size asked for
@@ -63,6 +68,7 @@ pub enum Command {
 /// Whatever kept the command from its end; [`exit::code_of`] knows the exit code.
 pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
+        Command::Serve(args) => serve::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Origin(args) => origin::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -11,6 +11,7 @@ mod client;
 mod connect;
 mod error;
 mod exchange;
+mod fault;
 mod hop;
 mod limits;
 mod pool;

@@ -48,6 +48,8 @@ pub enum BadRequest {
     HostInvalid,
     /// Host is not the authority of the request target.
     HostMismatch,
+    /// The host is none of those that are served.
+    HostUnknown,
     /// The authority names a user.
     Userinfo,
     /// The target is not a path, or `*` without OPTIONS, or of a scheme that is not HTTP.
@@ -76,15 +78,27 @@ impl Scheme {
     }
 }
 
+impl Target {
+    /// The host alone: lower case, without the port; the literal of an IPv6 address keeps its
+    /// brackets.
+    pub fn host(&self) -> &str {
+        match self.authority.rfind(':') {
+            Some(colon) if !self.authority[colon..].contains(']') => &self.authority[..colon],
+            _ => &self.authority,
+        }
+    }
+}
+
 impl BadRequest {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Connect,
         Self::Trace,
         Self::HostMissing,
         Self::HostRepeated,
         Self::HostInvalid,
         Self::HostMismatch,
+        Self::HostUnknown,
         Self::Userinfo,
         Self::TargetInvalid,
         Self::TargetCharacter,
@@ -100,6 +114,7 @@ impl BadRequest {
             Self::HostRepeated => "host-repeated",
             Self::HostInvalid => "host-invalid",
             Self::HostMismatch => "host-mismatch",
+            Self::HostUnknown => "host-unknown",
             Self::Userinfo => "userinfo",
             Self::TargetInvalid => "target-invalid",
             Self::TargetCharacter => "target-character",
@@ -113,6 +128,8 @@ impl BadRequest {
             // Not 405, which would have to list what the resource allows (RFC 9110 §15.5.6).
             Self::Connect | Self::Trace => StatusCode::NOT_IMPLEMENTED,
             Self::TargetTooLong => StatusCode::URI_TOO_LONG,
+            // RFC 9110 §15.5.20: "a response for the requested scheme and authority" is not here.
+            Self::HostUnknown => StatusCode::MISDIRECTED_REQUEST,
             _ => StatusCode::BAD_REQUEST,
         }
     }

@@ -154,6 +154,7 @@ impl Core {
             index_slots_used: self.index.slots_used(),
             // The first lap is number one; a blank log ends before it.
             laps: (self.counters.newest_seq.get() / self.geometry.segments).saturating_sub(1),
+            healthy: self.health.is_healthy(),
             recovery: self.recovery.state(),
             recovery_segments_total: self.recovery.segments_total(),
             ..self.counters.snapshot()

@@ -96,6 +96,8 @@ pub struct DiskStats {
     pub segments_written: u64,
     /// Times that the log came round, since it was formatted.
     pub laps: u64,
+    /// Whether the device is in service.
+    pub healthy: bool,
     /// Where recovery stands.
     pub recovery: RecoveryState,
     /// Segments that recovery has read.

@@ -255,12 +255,68 @@ pub static ACCESS_LOG_DROPPED_LINES: Family = Family::counter(
     "Lines of the access log lost to a full queue or a failed write",
 );
 
+/// Requests that gave up on a fetch which another led, as it said nothing in time.
+pub static STALLED_LEADERS: Family = Family::counter(
+    "larder_stalled_leaders_total",
+    "requests",
+    "Requests that gave up on a fetch which another led, as it said nothing in time",
+);
+
+/// Bodies continued from another source after their own failed midway.
+pub static RESUMED_BODIES: Family = Family::counter(
+    "larder_resumed_bodies_total",
+    "bodies",
+    "Bodies continued from another source after their own failed midway",
+);
+
+/// Stale objects asked for anew behind a client's back.
+pub static BACKGROUND_REFRESHES: Family = Family::counter(
+    "larder_background_refreshes_total",
+    "requests",
+    "Stale objects asked for anew behind a client's back",
+);
+
+/// URLs purged or invalidated.
+pub static PURGES: Family = Family::counter(
+    "larder_purges_total",
+    "purges",
+    "URLs purged or invalidated",
+);
+
+/// Objects that the memory tier holds.
+pub static RAM_OBJECTS: Family = Family::gauge(
+    "larder_ram_objects",
+    "objects",
+    "Objects that the memory tier holds",
+);
+
+/// Size of the log on flash.
+pub static SSD_CAPACITY_BYTES: Family = Family::gauge(
+    "larder_ssd_capacity_bytes",
+    "bytes",
+    "Size of the log on flash",
+);
+
+/// Times that the log on flash came round since it was formatted.
+pub static SSD_LAPS: Family = Family::counter(
+    "larder_ssd_laps_total",
+    "laps",
+    "Times that the log on flash came round since it was formatted",
+);
+
+/// Objects found again on flash since the start.
+pub static SSD_RECOVERED_OBJECTS: Family = Family::counter(
+    "larder_ssd_recovered_objects_total",
+    "objects",
+    "Objects found again on flash since the start",
+);
+
 /// What runs.
 pub static BUILD_INFO: Family =
     Family::info("larder_build_info", "The version that runs").by(&["version"]);
 
 /// Everything that is exported, in the order of the exposition.
-pub static ALL: [&Family; 22] = [
+pub static ALL: [&Family; 30] = [
     &REQUESTS,
     &RESPONSE_BYTES,
     &REQUEST_SECONDS,
@@ -282,6 +338,14 @@ pub static ALL: [&Family; 22] = [
     &PROCESS_RESIDENT_BYTES,
     &PROCESS_RESIDENT_BYTES_MAX,
     &ACCESS_LOG_DROPPED_LINES,
+    &STALLED_LEADERS,
+    &RESUMED_BODIES,
+    &BACKGROUND_REFRESHES,
+    &PURGES,
+    &RAM_OBJECTS,
+    &SSD_CAPACITY_BYTES,
+    &SSD_LAPS,
+    &SSD_RECOVERED_OBJECTS,
     &BUILD_INFO,
 ];
 
