@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use disk_support::*;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use larder_store::device::MemDevice;
-use larder_store::{MissReason, ReadError};
+use larder_store::{MissReason, ReadError, SkipReason, WriteError};
 
 #[tokio::test]
 async fn forty_mebibytes_come_back_whole_and_in_ranges() {
@@ -105,4 +105,31 @@ async fn a_refresh_does_not_make_an_old_body_younger() {
     }
     assert_eq!(disk.stats().refreshed, refreshed);
     assert!(refreshed >= 8, "{refreshed}");
+}
+
+#[tokio::test]
+async fn an_object_that_the_log_overtakes_is_not_stored() {
+    let disk = open(Arc::new(MemDevice::new(17 * MIB))).await;
+    let mut writer = disk.writer(key("film"));
+    writer.write(bytes("film", 0, MIB)).await.unwrap();
+    for n in 0..40 {
+        let body = bytes("other", n, MIB / 2);
+        put(&disk, "other", "", &body).await.unwrap();
+    }
+    let finished = writer.finish(Bytes::new()).await;
+    assert_eq!(finished, Err(WriteError::Lapped));
+    assert_eq!(get(&disk, "film").await.unwrap_err(), MissReason::Absent);
+}
+
+#[tokio::test]
+async fn a_writer_that_was_dropped_half_way_stores_nothing() {
+    let disk = open(Arc::new(MemDevice::new(17 * MIB))).await;
+    let mut writer = disk.writer(key("film"));
+    // More than the write buffers hold: the call has to wait, and is dropped while it does.
+    let piece = bytes("film", 0, 4 * MIB);
+    assert!(writer.write(piece).now_or_never().is_none());
+    let finished = writer.finish(Bytes::new()).await;
+    assert_eq!(finished, Err(WriteError::Interrupted));
+    assert_eq!(get(&disk, "film").await.unwrap_err(), MissReason::Absent);
+    assert_eq!(disk.stats().skipped_for(SkipReason::Interrupted), 1);
 }

@@ -68,8 +68,11 @@ pub fn index_bytes(device_bytes: u64, options: &DiskOptions) -> u64 {
 }
 
 /// Most bytes of memory that data on its way to a device of `device_bytes` takes: runs, the
-/// copies that the device writes from, and the table of the open segment's records beside the
-/// footer made from the one before.
+/// copies that the device writes from and, for objects of the mean size, the table of the open
+/// segment's records beside the footer made from the one before. An open [`DiskWriter`] holds up
+/// to 256 KiB on top.
+///
+/// [`DiskWriter`]: super::DiskWriter
 pub fn write_buffer_bytes(device_bytes: u64, options: &DiskOptions) -> u64 {
     let Ok(geometry) = Geometry::plan(device_bytes, options) else {
         return 0;

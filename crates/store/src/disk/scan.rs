@@ -1,6 +1,9 @@
 //! What a segment holds, from its footer or, where there is none, record by record.
 
 use std::io;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use super::core::Core;
 use super::format::{
@@ -8,6 +11,9 @@ use super::format::{
     Trailer,
 };
 use crate::device::{AlignedBuf, BLOCK_BYTES};
+
+/// A read that takes longer ends recovery. Nobody waits for it, but it must not wait for ever.
+const READ_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Bytes that a walk reads at once.
 const WINDOW_BYTES: u64 = 1 << 20;
@@ -62,7 +68,8 @@ async fn read(core: &Core, seq: u64, offset: u64, bytes: usize) -> io::Result<Al
     let segment = core.geometry.segment_of_seq(seq);
     let offset = core.geometry.device_offset(segment, offset);
     core.counters.bytes_read.add(bytes as u64);
-    let (buf, result) = core.device.read(offset, AlignedBuf::zeroed(bytes)).await;
+    let read = core.device.read(offset, AlignedBuf::zeroed(bytes));
+    let (buf, result) = timeout(READ_PATIENCE, read).await?;
     result.map(|()| buf)
 }
 

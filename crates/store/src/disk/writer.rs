@@ -12,6 +12,7 @@ use super::format::{
 };
 use super::lookup::starts_live;
 use super::open_writers::WriterTicket;
+use super::stats::SkipReason;
 use crate::Key;
 
 /// Writes one object. Dropping it unfinished is the failure of the write: nothing can be found.
@@ -159,6 +160,9 @@ impl DiskWriter {
 
 impl Drop for DiskWriter {
     fn drop(&mut self) {
+        if self.failed == Some(WriteError::Interrupted) {
+            self.core.counters.skipped(SkipReason::Interrupted);
+        }
         if self.ticket.is_some() {
             self.core.writers.leave(self.key.hash());
         }
