@@ -97,6 +97,19 @@ async fn what_the_origin_is_asked() {
         "get /a?b=c http/1.1\r\nhost: front.example\r\nx-end: 2\r\n\r\n"
     );
 
+    // HTTP/2 has no Host, and an absolute target is stronger than one.
+    for stale in [None, Some("stale.example")] {
+        let mut request = Request::get("http://u@front.example:81")
+            .body(body(""))
+            .unwrap();
+        if let Some(stale) = stale {
+            request.headers_mut().insert("host", stale.parse().unwrap());
+        }
+        fetch(&client, request).await.unwrap();
+        let head = asked.recv().await.unwrap();
+        assert_eq!(head, "get / http/1.1\r\nhost: front.example:81\r\n\r\n");
+    }
+
     fetch(&client, post("")).await.unwrap();
     let head = asked.recv().await.unwrap();
     assert!(

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use doom::Doom;
 use framing::{Breach, Fed, Framing};
-pub use gate::UpgradeGate;
+pub(super) use gate::UpgradeGate;
 use head_timer::HeadTimer;
 use linger::Linger;
 pub use violation::{Violation, ViolationCounts};
