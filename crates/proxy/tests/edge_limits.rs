@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use edge_support::{Server, answer, endless, read_until, rest, talk, text, until};
 use http::Response;
+use http_body_util::BodyExt;
 use larder::listen::{Close, ListenLimits};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -93,7 +94,7 @@ async fn a_head_that_drips_has_no_more_time() {
     });
     let started = Instant::now();
     let mut sink = Vec::new();
-    let read = tokio::io::AsyncReadExt::read_to_end(&mut reading, &mut sink);
+    let read = reading.read_to_end(&mut sink);
     let _ = edge_support::within(read).await;
     assert!(started.elapsed() >= SHORT * 3);
     dripping.await.unwrap();
@@ -157,6 +158,41 @@ async fn a_reader_that_takes_nothing_is_dropped() {
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     stream.write_all(GET).await.unwrap();
     until(|| closed(&server, Close::Stalled) + closed(&server, Close::TimedOut) == 1).await;
+}
+
+#[tokio::test]
+async fn a_slow_reader_of_large_frames_is_kept() {
+    const FRAME_BYTES: usize = 4 * 1024 * 1024;
+    let timeout = Duration::from_millis(200);
+    let limits = ListenLimits {
+        write_stall_timeout: timeout,
+        idle_timeout: timeout,
+        ..ListenLimits::default()
+    };
+    let server = Server::start(limits, |_| {
+        let frame =
+            || Ok::<_, larder::BoxError>(http_body::Frame::data(vec![b'x'; FRAME_BYTES].into()));
+        let frames = futures_util::stream::iter([frame(), frame()]);
+        answer(Response::new(
+            http_body_util::StreamBody::new(frames).boxed_unsync(),
+        ))
+    });
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
+    let started = Instant::now();
+    let (mut taken, mut buffer) = (0, vec![0; 64 * 1024]);
+    loop {
+        match edge_support::within(stream.read(&mut buffer))
+            .await
+            .unwrap()
+        {
+            0 => break,
+            read => taken += read,
+        }
+        tokio::time::sleep(Duration::from_millis(6)).await;
+    }
+    assert!(started.elapsed() > timeout * 3, "the reader was not slow");
+    assert!(taken > 2 * FRAME_BYTES, "cut after {taken} bytes");
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ async fn an_answer_in_flight_is_finished_and_its_connection_closed() {
     // No new connection is served while the old one finishes.
     within(async {
         while TcpStream::connect(addr).await.is_ok() {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     })
     .await;

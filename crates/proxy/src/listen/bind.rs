@@ -8,6 +8,13 @@ use thiserror::Error;
 
 /// Connections that the kernel holds for us: Linux caps it at `net.core.somaxconn`, 4096 by default.
 const BACKLOG: i32 = 4096;
+/// Unsent bytes beyond which a client's socket takes no more (`TCP_NOTSENT_LOWAT`).
+///
+/// By default the kernel takes up to `tcp_wmem` (4 MiB) for each slow reader, and says that there is
+/// room again only when a third of that has gone: a reader of 40 KB/s would look stalled for half a
+/// minute. This much keeps a link of 1 Gb/s busy for the millisecond that a wake-up may take.
+#[cfg(any(target_os = "android", target_os = "linux"))]
+const UNSENT_BYTES_MAX: u32 = 128 * 1024;
 
 /// Why an address cannot be listened on.
 #[derive(Debug, Error)]
@@ -76,6 +83,9 @@ fn open(addr: SocketAddr, sharing: Sharing) -> io::Result<TcpListener> {
         // `[::]` and `0.0.0.0` are two addresses, whatever the system's default says.
         socket.set_only_v6(true)?;
     }
+    // Accepted sockets inherit it.
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX)?;
     socket.set_nonblocking(true)?;
     socket.bind(&addr.into())?;
     socket.listen(BACKLOG)?;

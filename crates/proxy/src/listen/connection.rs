@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::activity::{Activity, Judgement};
+use super::activity::{Activity, Judge, Judgement};
 use super::guard::Guard;
 use super::limits::{self, ListenLimits};
 use super::service::{ClientAddr, ConnectionService, EdgeService};
@@ -86,6 +86,7 @@ async fn drive<S: EdgeService>(
             .min(shared.limits.write_stall_timeout)
     ));
     let mut end = lifetime.clone();
+    let mut judge = Judge::default();
     let mut is_idle = false;
     let mut is_draining = false;
     loop {
@@ -95,7 +96,7 @@ async fn drive<S: EdgeService>(
                 Ok(()) => Close::Done,
                 Err(error) => reason(&*error),
             },
-            () = look.as_mut() => match activity.judge(Instant::now(), &shared.limits) {
+            () = look.as_mut() => match judge.judge(activity, Instant::now(), &shared.limits) {
                 Judgement::Keep(after) => look.set(sleep_until(Instant::now() + after)),
                 Judgement::Stalled => return Close::Stalled,
                 // Told so before, and it still has not left.

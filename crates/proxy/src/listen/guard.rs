@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use doom::Doom;
 use framing::{Breach, Fed, Framing};
-pub use gate::UpgradeGate;
+pub(super) use gate::UpgradeGate;
 use head_timer::HeadTimer;
 use linger::Linger;
 pub use violation::{Violation, ViolationCounts};
@@ -104,6 +104,13 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guard<IO> {
         }
     }
 
+    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(bytes)) = &written {
+            self.activity.wrote(*bytes);
+        }
+        written
+    }
+
     /// The socket has nothing more for now: is a head overdue?
     fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(
@@ -148,7 +155,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guard<IO> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.note(written)
     }
 
     fn poll_write_vectored(
@@ -156,7 +164,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guard<IO> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, slices)
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, slices);
+        self.note(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -50,9 +50,9 @@ pub struct ListenLimits {
     pub head_timeout: Duration,
     /// Between two pieces of a request body.
     pub body_idle_timeout: Duration,
-    /// Without a request on an open connection.
+    /// Without a request, or a byte of a response, on an open connection.
     pub idle_timeout: Duration,
-    /// Without a byte taken by a client that is owed some.
+    /// Without bytes taken by a client that is owed some, less than a kilobyte not counted.
     pub write_stall_timeout: Duration,
     /// From the request to stop until what still runs is cut.
     pub stop_timeout: Duration,

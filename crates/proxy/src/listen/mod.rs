@@ -20,7 +20,7 @@ mod timeout_io;
 
 pub use bind::{BindError, Sharing, bind};
 pub use guard::framing::{Breach, Fed, Framing};
-pub use guard::{UpgradeGate, Violation, ViolationCounts};
+pub use guard::{Violation, ViolationCounts};
 pub use limits::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, FIELDS_MAX, HEAD_BYTES_MAX, ListenLimits, STREAMS_MAX,
 };
@@ -29,4 +29,3 @@ pub use server::{Stopped, serve};
 pub use service::{ClientAddr, EdgeService};
 pub use stage::Lifetime;
 pub use stats::{Close, ListenStats};
-pub use timeout_io::TimeoutIo;

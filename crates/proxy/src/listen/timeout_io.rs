@@ -12,14 +12,14 @@ use super::stall::StallTimer;
 /// A socket whose writes fail with [`io::ErrorKind::TimedOut`] when the peer's window has stayed
 /// closed for one to two times the timeout. Reads are passed through.
 #[derive(Debug)]
-pub struct TimeoutIo<IO> {
+pub(super) struct TimeoutIo<IO> {
     io: IO,
     stall: StallTimer,
 }
 
 impl<IO> TimeoutIo<IO> {
     /// Wraps `io`.
-    pub const fn new(io: IO, write_stall: Duration) -> Self {
+    pub(super) const fn new(io: IO, write_stall: Duration) -> Self {
         Self {
             io,
             stall: StallTimer::new(write_stall),

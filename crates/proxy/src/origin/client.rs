@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::header::{self, HeaderValue};
-use http::uri::PathAndQuery;
+use http::uri::{PathAndQuery, Uri};
 use http::{Method, Request, Response, StatusCode, Version};
 use http_body::Body;
 use http_body_util::{BodyExt, Empty};
@@ -30,7 +30,8 @@ pub struct OriginClient {
 /// What the origin reads in `Host`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum HostPolicy {
-    /// What the client sent; the origin's own address if it sent none.
+    /// What the client asked for: the authority of an absolute target or of HTTP/2, else its `Host`
+    /// (RFC 9112 §3.2.2); the origin's own address if there is neither.
     #[default]
     Client,
     /// The origin's own address.
@@ -80,6 +81,7 @@ impl OriginClient {
 
     /// Makes `request` one of this connection: RFC 9110 §7.6.1 and RFC 9112 §3.2.1.
     fn prepare(&self, mut request: Request<BoxBody>) -> Request<BoxBody> {
+        let host = self.host_for(&request);
         let target = request.uri().path_and_query().cloned();
         *request.uri_mut() = target
             .unwrap_or_else(|| PathAndQuery::from_static("/"))
@@ -99,13 +101,19 @@ impl OriginClient {
         if is_empty && needs_length {
             fields.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
-        let own = || self.address().authority().clone();
-        match &self.host {
-            HostPolicy::Client if fields.contains_key(header::HOST) => {}
-            HostPolicy::Client | HostPolicy::Origin => drop(fields.insert(header::HOST, own())),
-            HostPolicy::Fixed(host) => drop(fields.insert(header::HOST, host.clone())),
-        }
+        fields.insert(header::HOST, host);
         request
+    }
+
+    fn host_for(&self, request: &Request<BoxBody>) -> HeaderValue {
+        let asked = match &self.host {
+            HostPolicy::Client => {
+                authority(request.uri()).or_else(|| request.headers().get(header::HOST).cloned())
+            }
+            HostPolicy::Origin => None,
+            HostPolicy::Fixed(host) => Some(host.clone()),
+        };
+        asked.unwrap_or_else(|| self.address().authority().clone())
     }
 
     /// Sends `request`, and once more on a new connection if the one it met had been used before
@@ -159,6 +167,15 @@ impl OriginClient {
         strip_hop_by_hop(fields);
         Ok(response.map(|incoming| OriginBody::new(incoming, lease, stall)))
     }
+}
+
+/// `host[:port]` of an absolute target, without a user.
+fn authority(uri: &Uri) -> Option<HeaderValue> {
+    let authority = uri.authority()?.as_str();
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_user, host)| host);
+    HeaderValue::from_str(host).ok()
 }
 
 /// A copy of a request that may be sent twice: idempotent (RFC 9110 §9.2.2) and without a body.

@@ -5,6 +5,7 @@
 //! `idle + slots taken ≤ connections_max`, and that is the number of open connections.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -17,6 +18,9 @@ use super::limits::OriginLimits;
 use super::{OriginAddress, OriginError};
 use crate::BoxBody;
 
+/// How long a connection may take to be ready for another request when its response has ended: it
+/// is at once, unless the origin answered before it took the whole request.
+const READY_TIMEOUT: Duration = Duration::from_secs(1);
 /// hyper's smallest buffer.
 const HYPER_BUFFER_BYTES_MIN: usize = 8192;
 
@@ -166,7 +170,7 @@ impl Pool {
 }
 
 /// Sweeps a pool for as long as it has idle connections.
-async fn sweep(pool: Weak<Pool>, every: std::time::Duration) {
+async fn sweep(pool: Weak<Pool>, every: Duration) {
     loop {
         sleep(every).await;
         match pool.upgrade() {
@@ -184,16 +188,13 @@ impl Lease {
         Ok(())
     }
 
-    /// Gives the connection to the next request once it is ready for one.
-    ///
-    /// That is at once, unless the origin answered before it took the whole request: then the
-    /// connection gets as long as a response body's pause to become ready, and is closed after.
+    /// Gives the connection to the next request, once it is ready for one; else closes it.
     pub(super) fn give_back(mut self) {
         if self.sender.is_ready() {
             self.keep();
         } else if !self.sender.is_closed() {
             tokio::spawn(async move {
-                let ready = timeout(self.pool.limits.body_timeout, self.sender.ready()).await;
+                let ready = timeout(READY_TIMEOUT, self.sender.ready()).await;
                 if matches!(ready, Ok(Ok(()))) {
                     self.keep();
                 }

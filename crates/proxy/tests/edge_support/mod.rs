@@ -1,7 +1,16 @@
 //! What the edge tests share: a server around a closure, and a client that speaks raw bytes.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses its part")]
-#![allow(clippy::unwrap_used, reason = "what only tests call may say what it expects")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test file is a crate that uses its part"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
+pub mod origin;
 
 use std::convert::Infallible;
 use std::future::{Future, ready};

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 /// Holds back what a client sends after a request with `Upgrade` until the response is known
 /// (CVE-2026-2833 passed it on before).
 #[derive(Debug, Default)]
-pub struct UpgradeGate(Mutex<State>);
+pub(in crate::listen) struct UpgradeGate(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -17,12 +17,12 @@ struct State {
 
 impl UpgradeGate {
     /// The response is `101 Switching Protocols`: what follows is the new protocol's.
-    pub fn accepted(&self) {
+    pub(in crate::listen) fn accepted(&self) {
         self.decide(true);
     }
 
     /// Any other response: what follows is HTTP.
-    pub fn refused(&self) {
+    pub(in crate::listen) fn refused(&self) {
         self.decide(false);
     }
 
