@@ -4,6 +4,15 @@
 //! argument. The simulator and the production tier run the code of this crate and no copy of it.
 #![forbid(unsafe_code)]
 
+// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod coins;
+mod lru;
 mod policy;
 
+pub use coins::SplitMix;
+pub use lru::{Lru, MAX_VICTIMS};
 pub use policy::{Candidate, Coins, Policy, Reject, Slot, Verdict};

@@ -85,6 +85,14 @@ pub trait Policy: Send {
     /// `slot` is empty.
     fn remove(&mut self, slot: Slot);
 
+    /// The object in `slot` is now charged as `candidate` says: its metadata changed, it did not.
+    ///
+    /// The default forgets what was known of it; a policy that remembers overrides this.
+    fn resize(&mut self, slot: Slot, candidate: &Candidate) {
+        self.remove(slot);
+        self.insert(slot, candidate);
+    }
+
     /// The slot to give up next when the budget itself shrinks; `None` if there is none.
     fn victim(&mut self, coins: &mut dyn Coins) -> Option<Slot>;
 }

@@ -1,0 +1,83 @@
+//! Going on with a body whose source failed midway, from the store or by a range of the origin's.
+
+use std::sync::Arc;
+
+use http::{Request, StatusCode, header};
+use http_body_util::BodyExt;
+use larder_store::Key;
+
+use super::body::{BoxBody, BoxError, Resume, Resuming, Source};
+use super::core::Core;
+use super::fill::{Origin, OriginBody};
+use super::request::{FetchRequest, send};
+use crate::meta::StoredMeta;
+
+/// How to find the rest of one representation.
+pub(super) struct Elsewhere<S, B> {
+    pub(super) core: Arc<Core>,
+    pub(super) origin: S,
+    pub(super) key: Key,
+    pub(super) meta: Arc<StoredMeta>,
+    pub(super) request: FetchRequest,
+    pub(super) body: std::marker::PhantomData<fn() -> B>,
+}
+
+impl<S, B> Resume for Elsewhere<S, B>
+where
+    S: Origin<B>,
+    B: OriginBody,
+{
+    fn resume(&self, from: u64, until: u64) -> Resuming {
+        let core = Arc::clone(&self.core);
+        let origin = self.origin.clone();
+        let key = self.key.clone();
+        let meta = Arc::clone(&self.meta);
+        let rest = self.request.rest(&meta, from, until);
+        Box::pin(async move {
+            core.events.resumed.add();
+            if let Some(object) = core.store.get(&key).await
+                && is_same_representation(&object.meta, &meta)
+                && until <= object.body.len()
+            {
+                return Ok(Source::Store(object.body.read(from..until)));
+            }
+            let rest = rest.ok_or("nothing names the rest of the body")?;
+            Ok(Source::Origin(ask_rest(&core, &origin, rest, from).await?))
+        })
+    }
+}
+
+/// Asks the origin for a range that must begin at `from`, of the very representation that
+/// `If-Range` names.
+pub(super) async fn ask_rest<S, B>(
+    core: &Arc<Core>,
+    origin: &S,
+    request: Request<BoxBody>,
+    from: u64,
+) -> Result<BoxBody, BoxError>
+where
+    S: Origin<B>,
+    B: OriginBody,
+{
+    let answer =
+        send(core, origin, request).await.map_err(|failure| BoxError::from(failure.as_str()))?;
+    let begins = answer
+        .headers()
+        .get(header::CONTENT_RANGE)
+        .and_then(|range| range.to_str().ok())
+        .is_some_and(|range| range.starts_with(&format!("bytes {from}-")));
+    if answer.status() != StatusCode::PARTIAL_CONTENT || !begins {
+        return Err("the origin has another representation by now".into());
+    }
+    Ok(answer.into_body().map_err(Into::into).boxed_unsync())
+}
+
+/// Whether two entries describe the same bytes: one response, or one that confirmed it.
+fn is_same_representation(stored: &StoredMeta, wanted: &StoredMeta) -> bool {
+    let same_response = stored.request_time == wanted.request_time
+        && stored.response_time == wanted.response_time;
+    let strong = |meta: &StoredMeta| {
+        meta.etag().filter(|etag| !etag.as_bytes().starts_with(b"W/")).cloned()
+    };
+    same_response || strong(wanted).is_some_and(|etag| strong(stored) == Some(etag))
+}

@@ -1,0 +1,3 @@
+//! guard
+pub mod framing;
+pub mod violation;
