@@ -2,7 +2,7 @@
 //!
 //! A table of routes ([`Routes`]), each with a handler of whole requests and whole answers;
 //! [`AdminServer`] keeps time, sizes and connections within bounds. It has no authentication, and
-//! so it belongs on loopback or a private network.
+//! so it belongs on loopback, where the configuration puts it, or on a private network.
 
 mod answer;
 mod connection;
@@ -20,4 +20,4 @@ pub use health::{Readiness, health_routes};
 pub use purge::{PurgeError, PurgeFuture, PurgeReport, PurgeRequest, Purger, purge_route};
 pub use routes::{AnswerFuture, Handler, Routes};
 pub use scrape::metrics_route;
-pub use server::{AdminServer, LISTEN_DEFAULT};
+pub use server::AdminServer;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -10,9 +10,6 @@ use tokio::time::{sleep, timeout};
 
 use super::connection::{Connections, Times};
 use super::routes::Routes;
-
-/// Where it listens unless configured otherwise: loopback, for it asks nobody who they are.
-pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9180));
 
 /// What requests under way get when the server is to end.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
