@@ -65,7 +65,10 @@ fn serve(role: &str) -> anyhow::Result<()> {
     let body = Bytes::from(vec![b'x'; body_bytes.parse()?]);
     let cores = std::thread::available_parallelism()?.get();
     if layout == "shared" {
-        let runtime = Builder::new_multi_thread().worker_threads(cores).enable_all().build()?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(cores)
+            .enable_all()
+            .build()?;
         return Ok(runtime.block_on(async {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
             announce(listener.local_addr()?);

@@ -26,7 +26,10 @@ pub async fn serve(listener: TcpListener, body: Bytes) -> std::io::Result<()> {
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             // A client that leaves ends the connection; there is nobody to tell.
-            let _ = http.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service).await;
+            let _ = http
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
         });
     }
 }
@@ -34,8 +37,17 @@ pub async fn serve(listener: TcpListener, body: Bytes) -> std::io::Result<()> {
 fn answer(body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
-    headers.insert(header::ETAG, http::HeaderValue::from_static("\"0123456789abcdef\""));
-    headers.insert(header::CACHE_CONTROL, http::HeaderValue::from_static("max-age=86400"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        http::HeaderValue::from_static("text/plain"),
+    );
+    headers.insert(
+        header::ETAG,
+        http::HeaderValue::from_static("\"0123456789abcdef\""),
+    );
+    headers.insert(
+        header::CACHE_CONTROL,
+        http::HeaderValue::from_static("max-age=86400"),
+    );
     response
 }

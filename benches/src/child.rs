@@ -63,8 +63,12 @@ impl Server {
     pub fn cpu_seconds(&self) -> anyhow::Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The name, in parentheses, may hold spaces: count from behind it.
-        let fields: Vec<&str> =
-            stat.rsplit(')').next().context("no fields")?.split_whitespace().collect();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .context("no fields")?
+            .split_whitespace()
+            .collect();
         let ticks = |at: usize| -> anyhow::Result<u64> {
             Ok(fields.get(at).context("too few fields")?.parse()?)
         };

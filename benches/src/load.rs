@@ -48,7 +48,8 @@ impl Load {
         let start = Instant::now();
         let workers: Vec<_> = (0..self.connections)
             .map(|_| {
-                let (load, stop, requests) = (self.clone(), Arc::clone(&stop), Arc::clone(&requests));
+                let (load, stop, requests) =
+                    (self.clone(), Arc::clone(&stop), Arc::clone(&requests));
                 tokio::spawn(async move { load.connection(&stop, &requests).await })
             })
             .collect();
@@ -58,13 +59,19 @@ impl Load {
             worker.await.context("a worker died")??;
         }
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Rate { requests: requests.load(Ordering::Relaxed), seconds })
+        Ok(Rate {
+            requests: requests.load(Ordering::Relaxed),
+            seconds,
+        })
     }
 
     async fn connection(&self, stop: &AtomicBool, requests: &AtomicU64) -> anyhow::Result<()> {
         let mut stream = TcpStream::connect(&self.address).await?;
         stream.set_nodelay(true)?;
-        let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.address);
+        let request = format!(
+            "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n",
+            self.path, self.address
+        );
         let mut buffer = vec![0; self.body_bytes + 4096];
         while !stop.load(Ordering::Relaxed) {
             stream.write_all(request.as_bytes()).await?;
@@ -98,5 +105,8 @@ impl Load {
 
 fn end_of_head(bytes: &[u8]) -> Option<usize> {
     let limit = bytes.len().min(4096);
-    bytes[..limit].windows(4).position(|w| w == b"\r\n\r\n").map(|at| at + 4)
+    bytes[..limit]
+        .windows(4)
+        .position(|w| w == b"\r\n\r\n")
+        .map(|at| at + 4)
 }

@@ -17,30 +17,47 @@ async fn a_thousand_clients_share_one_fetch() {
         Step::Wait(Duration::from_millis(500)),
         Step::answer(200, CACHEABLE, body.clone()),
     ]);
-    let clients: Vec<_> = (0..1000).map(|_| tokio::spawn(bench.ask(get("/a")))).collect();
+    let clients: Vec<_> = (0..1000)
+        .map(|_| tokio::spawn(bench.ask(get("/a"))))
+        .collect();
     let mut collapsed = 0;
     for client in clients {
         let answer = client.await.unwrap();
-        assert_eq!((answer.status, &answer.body), (StatusCode::OK, &Some(body.clone())));
+        assert_eq!(
+            (answer.status, &answer.body),
+            (StatusCode::OK, &Some(body.clone()))
+        );
         collapsed += usize::from(answer.cache_status.contains("collapsed"));
     }
     assert_eq!((bench.fetches(), collapsed), (1, 999));
     let hit = bench.ask(get("/a")).await;
-    assert!(hit.cache_status.starts_with("larder;hit"), "{}", hit.cache_status);
+    assert!(
+        hit.cache_status.starts_with("larder;hit"),
+        "{}",
+        hit.cache_status
+    );
     assert_eq!(bench.fetches(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn waiters_of_an_uncacheable_answer_are_released_at_once() {
-    let steps = (0..10).map(|_| Step::answer(200, &[("cache-control", "no-store")], "x")).collect();
+    let steps = (0..10)
+        .map(|_| Step::answer(200, &[("cache-control", "no-store")], "x"))
+        .collect();
     let bench = Bench::with(steps, Some(Duration::from_millis(500)));
-    let clients: Vec<_> = (0..10).map(|_| tokio::spawn(bench.ask(get("/a")))).collect();
+    let clients: Vec<_> = (0..10)
+        .map(|_| tokio::spawn(bench.ask(get("/a"))))
+        .collect();
     let start = tokio::time::Instant::now();
     for client in clients {
         assert_eq!(client.await.unwrap().status, StatusCode::OK);
     }
     // The leader's half second, then all the others' at once.
-    assert!(start.elapsed() < Duration::from_millis(1100), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_millis(1100),
+        "{:?}",
+        start.elapsed()
+    );
     assert_eq!(bench.fetches(), 10);
 }
 
@@ -50,7 +67,11 @@ async fn a_key_that_proved_uncacheable_is_not_collapsed_again() {
     let bench = Bench::new(vec![no_store(), no_store()]);
     bench.ask(get("/a")).await;
     let second = bench.ask(get("/a")).await;
-    assert!(second.cache_status.contains("hit-for-miss"), "{}", second.cache_status);
+    assert!(
+        second.cache_status.contains("hit-for-miss"),
+        "{}",
+        second.cache_status
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -68,7 +89,11 @@ async fn a_leader_that_says_nothing_holds_nobody_beyond_the_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn waiters_of_a_failed_leader_elect_another() {
-    let bench = Bench::new(vec![Step::Wait(Duration::from_millis(10)), Step::Fail, Step::answer(200, CACHEABLE, "x")]);
+    let bench = Bench::new(vec![
+        Step::Wait(Duration::from_millis(10)),
+        Step::Fail,
+        Step::answer(200, CACHEABLE, "x"),
+    ]);
     let leader = tokio::spawn(bench.ask(get("/a")));
     bench.until_fetches(1).await;
     let others: Vec<_> = (0..5).map(|_| tokio::spawn(bench.ask(get("/a")))).collect();
@@ -83,7 +108,11 @@ async fn waiters_of_a_failed_leader_elect_another() {
 async fn a_body_that_breaks_off_is_continued_by_a_range() {
     let bench = Bench::new(vec![
         Step::broken(200, CACHEABLE, "0123456789", 4),
-        Step::answer(206, &[("content-range", "bytes 4-9/10"), ("etag", "\"1\"")], "456789"),
+        Step::answer(
+            206,
+            &[("content-range", "bytes 4-9/10"), ("etag", "\"1\"")],
+            "456789",
+        ),
     ]);
     assert_eq!(bench.ask(get("/a")).await.body.unwrap(), "0123456789");
     assert_eq!(bench.last_header("range"), Some("bytes=4-9".to_owned()));
@@ -101,12 +130,19 @@ async fn a_body_that_breaks_off_for_good_is_an_error_and_is_not_stored() {
     assert_eq!(bench.ask(get("/a")).await.body, None);
     let again = bench.ask(get("/a")).await;
     assert_eq!(again.body.unwrap(), "0123456789");
-    assert!(again.cache_status.contains("fwd=uri-miss"), "{}", again.cache_status);
+    assert!(
+        again.cache_status.contains("fwd=uri-miss"),
+        "{}",
+        again.cache_status
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_client_going_away_does_not_end_the_fill() {
-    let bench = Bench::with(vec![Step::answer(200, CACHEABLE, "x")], Some(Duration::from_secs(1)));
+    let bench = Bench::with(
+        vec![Step::answer(200, CACHEABLE, "x")],
+        Some(Duration::from_secs(1)),
+    );
     let client = tokio::spawn(bench.ask(get("/a")));
     bench.until_fetches(1).await;
     client.abort();
@@ -117,12 +153,21 @@ async fn the_client_going_away_does_not_end_the_fill() {
 #[tokio::test(start_paused = true)]
 async fn a_purge_overtakes_a_fill() {
     let bench = Bench::with(
-        vec![Step::answer(200, CACHEABLE, "old"), Step::answer(200, CACHEABLE, "new")],
+        vec![
+            Step::answer(200, CACHEABLE, "old"),
+            Step::answer(200, CACHEABLE, "new"),
+        ],
         Some(Duration::from_secs(1)),
     );
     let client = tokio::spawn(bench.ask(get("/a")));
     bench.until_fetches(1).await;
-    assert_eq!(bench.ask(scripted::request("PURGE", "/a", &[])).await.status, StatusCode::OK);
+    assert_eq!(
+        bench
+            .ask(scripted::request("PURGE", "/a", &[]))
+            .await
+            .status,
+        StatusCode::OK
+    );
     assert_eq!(client.await.unwrap().body.unwrap(), "old");
     assert_eq!(bench.ask(get("/a")).await.body.unwrap(), "new");
     assert_eq!(bench.ask(get("/a")).await.body.unwrap(), "new");

@@ -7,10 +7,22 @@ use scripted::{Bench, Step, get, request};
 
 #[tokio::test(start_paused = true)]
 async fn a_stale_object_is_confirmed_by_a_304() {
-    let headers = [("cache-control", "max-age=10"), ("etag", "\"1\""), ("x", "old")];
+    let headers = [
+        ("cache-control", "max-age=10"),
+        ("etag", "\"1\""),
+        ("x", "old"),
+    ];
     let bench = Bench::new(vec![
         Step::answer(200, &headers, "body"),
-        Step::answer(304, &[("cache-control", "max-age=10"), ("etag", "\"1\""), ("x", "new")], ""),
+        Step::answer(
+            304,
+            &[
+                ("cache-control", "max-age=10"),
+                ("etag", "\"1\""),
+                ("x", "new"),
+            ],
+            "",
+        ),
     ]);
     bench.ask(get("/a")).await;
     bench.pass_seconds(11);
@@ -18,16 +30,25 @@ async fn a_stale_object_is_confirmed_by_a_304() {
     assert_eq!(answer.body.unwrap(), "body");
     assert_eq!(answer.headers["x"], "new");
     assert_eq!(bench.last_header("if-none-match"), Some("\"1\"".to_owned()));
-    assert!(answer.cache_status.contains("fwd=stale"), "{}", answer.cache_status);
+    assert!(
+        answer.cache_status.contains("fwd=stale"),
+        "{}",
+        answer.cache_status
+    );
     assert!(bench.ask(get("/a")).await.cache_status.contains("hit"));
     assert_eq!(bench.fetches(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stale_object_may_be_served_while_it_is_refreshed() {
-    let headers = [("cache-control", "max-age=10, stale-while-revalidate=60"), ("etag", "\"1\"")];
-    let bench =
-        Bench::new(vec![Step::answer(200, &headers, "old"), Step::answer(200, &headers, "new")]);
+    let headers = [
+        ("cache-control", "max-age=10, stale-while-revalidate=60"),
+        ("etag", "\"1\""),
+    ];
+    let bench = Bench::new(vec![
+        Step::answer(200, &headers, "old"),
+        Step::answer(200, &headers, "new"),
+    ]);
     bench.ask(get("/a")).await;
     bench.pass_seconds(20);
     let stale = bench.ask(get("/a")).await;
@@ -45,15 +66,26 @@ async fn a_stale_object_stands_in_for_a_failing_origin_with_permission() {
         bench.ask(get("/a")).await;
         bench.pass_seconds(20);
         let answer = bench.ask(get("/a")).await;
-        assert_eq!((answer.status, answer.body.unwrap()), (StatusCode::OK, "kept".into()));
-        assert!(answer.cache_status.contains("stale-if-error"), "{}", answer.cache_status);
+        assert_eq!(
+            (answer.status, answer.body.unwrap()),
+            (StatusCode::OK, "kept".into())
+        );
+        assert!(
+            answer.cache_status.contains("stale-if-error"),
+            "{}",
+            answer.cache_status
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failing_origin_is_an_error_without_permission() {
     let bench = Bench::new(vec![
-        Step::answer(200, &[("cache-control", "max-age=10, must-revalidate")], "kept"),
+        Step::answer(
+            200,
+            &[("cache-control", "max-age=10, must-revalidate")],
+            "kept",
+        ),
         Step::Fail,
     ]);
     bench.ask(get("/a")).await;
@@ -79,7 +111,12 @@ async fn variants_are_kept_apart_and_purged_together() {
     ] {
         let answer = ask(language).await;
         assert_eq!(answer.body.unwrap(), want);
-        assert_eq!(answer.cache_status.contains(";hit"), hit, "{}", answer.cache_status);
+        assert_eq!(
+            answer.cache_status.contains(";hit"),
+            hit,
+            "{}",
+            answer.cache_status
+        );
     }
     bench.ask(request("PURGE", "/a", &[])).await;
     assert_eq!(ask("de").await.body.unwrap(), "hallo 2");
@@ -90,7 +127,9 @@ async fn variants_are_kept_apart_and_purged_together() {
 async fn concurrent_variants_do_not_get_each_others_body() {
     let vary = [("cache-control", "max-age=60"), ("vary", "x")];
     let wait = std::time::Duration::from_millis(100);
-    let steps = ["one", "two"].map(|body| Step::answer(200, &vary, body)).into();
+    let steps = ["one", "two"]
+        .map(|body| Step::answer(200, &vary, body))
+        .into();
     let bench = Bench::with(steps, Some(wait));
     let one = tokio::spawn(bench.ask(request("GET", "/a", &[("x", "1")])));
     bench.until_fetches(1).await;
@@ -109,11 +148,18 @@ async fn conditions_and_ranges_are_answered_from_the_store() {
         (&[("if-none-match", "\"1\"")], 304, ""),
         (&[("range", "bytes=-3")], 206, "789"),
         (&[("range", "bytes=20-")], 416, ""),
-        (&[("range", "bytes=0-1"), ("if-range", "\"2\"")], 200, "0123456789"),
+        (
+            &[("range", "bytes=0-1"), ("if-range", "\"2\"")],
+            200,
+            "0123456789",
+        ),
     ];
     for (headers, status, body) in rows {
         let answer = bench.ask(request("GET", "/a", headers)).await;
-        assert_eq!((answer.status.as_u16(), answer.body.unwrap()), (status, body.into()));
+        assert_eq!(
+            (answer.status.as_u16(), answer.body.unwrap()),
+            (status, body.into())
+        );
     }
     let head = bench.ask(request("HEAD", "/a", &[])).await;
     assert_eq!(head.headers["content-length"], "10");
@@ -136,19 +182,29 @@ async fn an_unsafe_method_invalidates_what_it_changed() {
 #[tokio::test(start_paused = true)]
 async fn what_may_not_be_asked_for_is_said_so() {
     let bench = Bench::new(vec![]);
-    let answer = bench.ask(request("GET", "/a", &[("cache-control", "only-if-cached")])).await;
+    let answer = bench
+        .ask(request("GET", "/a", &[("cache-control", "only-if-cached")]))
+        .await;
     assert_eq!(answer.status, StatusCode::GATEWAY_TIMEOUT);
-    let answer = bench.ask(request("GET", "/a", &[("via", "1.1 larder")])).await;
+    let answer = bench
+        .ask(request("GET", "/a", &[("via", "1.1 larder")]))
+        .await;
     assert_eq!(answer.status, StatusCode::LOOP_DETECTED);
     assert_eq!(bench.fetches(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn strangers_may_not_purge() {
-    let bench = Bench::new(vec![Step::answer(200, &[("cache-control", "max-age=60")], "x")]);
+    let bench = Bench::new(vec![Step::answer(
+        200,
+        &[("cache-control", "max-age=60")],
+        "x",
+    )]);
     bench.ask(get("/a")).await;
     let mut purge = request("PURGE", "/a", &[]);
-    purge.extensions_mut().insert(larder::listen::ClientAddr(([192, 0, 2, 1], 1).into()));
+    purge
+        .extensions_mut()
+        .insert(larder::listen::ClientAddr(([192, 0, 2, 1], 1).into()));
     assert_eq!(bench.ask(purge).await.status, StatusCode::FORBIDDEN);
     assert!(bench.ask(get("/a")).await.cache_status.contains("hit"));
 }

@@ -16,17 +16,24 @@ pub(super) async fn upstream(configured: &Upstream) -> Result<(OriginAddress, bo
     }
     // Its task runs for as long as the runtime.
     let (address, _serving) = demo::start().await.context("starting the demo origin")?;
-    let address = format!("http://{address}").parse().context("the demo origin's address")?;
+    let address = format!("http://{address}")
+        .parse()
+        .context("the demo origin's address")?;
     Ok((address, true))
 }
 
 /// Says what to try.
 pub(super) fn print_requests(listeners: &[TcpListener]) -> Result<()> {
-    let Some(first) = listeners.first() else { return Ok(()) };
+    let Some(first) = listeners.first() else {
+        return Ok(());
+    };
     let address = first.local_addr().context("the address listened at")?;
     eprintln!("larder: no origin is configured, so a demo origin answers. Try, each twice:");
     for request in TRY {
-        eprintln!("    curl -si http://{address}{:<14} # {}", request.path, request.look_for);
+        eprintln!(
+            "    curl -si http://{address}{:<14} # {}",
+            request.path, request.look_for
+        );
     }
     Ok(())
 }

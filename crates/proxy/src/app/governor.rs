@@ -40,7 +40,9 @@ pub(super) async fn govern(
             _ = ticks.tick() => {}
             _ = finished.changed() => return,
         }
-        let Some(resident_bytes) = ProcessMemory::now().resident_bytes else { return };
+        let Some(resident_bytes) = ProcessMemory::now().resident_bytes else {
+            return;
+        };
         let next_bytes = next_budget(&plan, budget_bytes, resident_bytes);
         if next_bytes != budget_bytes {
             budget_bytes = next_bytes;
@@ -55,7 +57,9 @@ fn next_budget(plan: &MemoryPlan, budget_bytes: u64, resident_bytes: u64) -> u64
     let high_bytes = limit_bytes / 100 * HIGH_PERCENT;
     let floor_bytes = plan.ram_tier_bytes / FLOOR_DIVISOR;
     if resident_bytes > high_bytes {
-        return budget_bytes.saturating_sub(resident_bytes - high_bytes).max(floor_bytes);
+        return budget_bytes
+            .saturating_sub(resident_bytes - high_bytes)
+            .max(floor_bytes);
     }
     if resident_bytes < limit_bytes / 100 * LOW_PERCENT {
         let step_bytes = plan.ram_tier_bytes / STEP_DIVISOR;
@@ -91,7 +95,10 @@ mod tests {
         ] {
             let next = next_budget(&plan, budget_mib * MIB, resident_mib * MIB);
             // Percentages of a limit are cut to whole bytes.
-            assert!(next.abs_diff(next_mib * MIB) < 1000, "{budget_mib} {resident_mib} {next}");
+            assert!(
+                next.abs_diff(next_mib * MIB) < 1000,
+                "{budget_mib} {resident_mib} {next}"
+            );
         }
     }
 }

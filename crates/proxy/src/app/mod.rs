@@ -18,11 +18,15 @@ use tokio::sync::watch;
 use crate::admin::{self, AdminServer, Readiness, Routes};
 use crate::cache::{Cache, CachePolicy, Core};
 use crate::cli::exit::{Misconfigured, TryAgain};
-use crate::config::{AccessLog as LogForm, Config, HostHeader, OriginConfig, ServerConfig, Upstream};
+use crate::config::{
+    AccessLog as LogForm, Config, HostHeader, OriginConfig, ServerConfig, Upstream,
+};
 use crate::listen::{BindError, ListenLimits, ListenStats, Sharing, bind, serve as listen};
 use crate::observe::access_log::{AccessLog, AccessLogWriter, Destination, Format};
 use crate::observe::metrics::Metrics;
-use crate::origin::{HostPolicy, OriginAddress, OriginBody, OriginClient, OriginLimits, WAITERS_MAX};
+use crate::origin::{
+    HostPolicy, OriginAddress, OriginBody, OriginClient, OriginLimits, WAITERS_MAX,
+};
 use crate::plan::{Demand, FILL_BYTES, MemoryPlan, plan};
 use crate::rules::cacheable::StorePolicy;
 use crate::rules::fresh::FreshPolicy;
@@ -51,7 +55,11 @@ async fn run(config: Config) -> Result<()> {
     let admin = bind_admin(&config.server).await?;
     let (address, is_demo) = demo::upstream(&config.origin.url).await?;
     let store = store::open(&config, &plan).await?;
-    let core = Core::new(store, policy(&config)?, u64::from(plan.fills_max) * FILL_BYTES);
+    let core = Core::new(
+        store,
+        policy(&config)?,
+        u64::from(plan.fills_max) * FILL_BYTES,
+    );
     let client = OriginClient::new(address, origin_limits(&config.origin), host(&config.origin));
     let cache: Cache<OriginClient, OriginBody> = Cache::new(Arc::clone(&core), client.clone());
 
@@ -61,15 +69,30 @@ async fn run(config: Config) -> Result<()> {
     let metrics = telemetry::metrics(&core, &telling, &stats, &plan);
     let phase = Arc::new(Phase::default());
     let (finish, finished) = watch::channel(false);
-    tokio::spawn(admin_server(admin, Arc::clone(&core), metrics, Arc::clone(&phase), finished.clone()));
-    tokio::spawn(governor::govern(core.store.clone(), plan.clone(), finished.clone()));
+    tokio::spawn(admin_server(
+        admin,
+        Arc::clone(&core),
+        metrics,
+        Arc::clone(&phase),
+        finished.clone(),
+    ));
+    tokio::spawn(governor::govern(
+        core.store.clone(),
+        plan.clone(),
+        finished.clone(),
+    ));
     tokio::spawn(signals::reopen_logs(Arc::clone(&telling), finished));
     announce(&listeners)?;
     if is_demo {
         demo::print_requests(&listeners)?;
     }
 
-    let service = Observed::new(cache, client, Arc::clone(&telling), config.server.upgrade_timeout);
+    let service = Observed::new(
+        cache,
+        client,
+        Arc::clone(&telling),
+        config.server.upgrade_timeout,
+    );
     let limits = listen_limits(&config.server, &plan);
     phase.enter(Readiness::Ready);
     let draining = Arc::clone(&phase);
@@ -80,7 +103,10 @@ async fn run(config: Config) -> Result<()> {
     };
     let stopped = listen(listeners, service, limits, stats, stop).await?;
     if stopped.cut > 0 {
-        tracing::warn!(connections = stopped.cut, "the deadline came before their ends: cut");
+        tracing::warn!(
+            connections = stopped.cut,
+            "the deadline came before their ends: cut"
+        );
     }
     core.store.close().await;
     let _ = finish.send(true);
@@ -121,9 +147,13 @@ fn bind_all(server: &ServerConfig) -> Result<Vec<TcpListener>> {
 }
 
 async fn bind_admin(server: &ServerConfig) -> Result<Option<AdminServer>> {
-    let Some(address) = server.admin else { return Ok(None) };
+    let Some(address) = server.admin else {
+        return Ok(None);
+    };
     let bound = AdminServer::bind(address).await;
-    Ok(Some(bound.with_context(|| format!("binding the admin address {address}"))?))
+    Ok(Some(bound.with_context(|| {
+        format!("binding the admin address {address}")
+    })?))
 }
 
 async fn admin_server(
@@ -159,12 +189,16 @@ fn policy(config: &Config) -> Result<CachePolicy> {
     let seconds = |time: std::time::Duration| u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
     Ok(CachePolicy {
         name: Pseudonym::new(&config.server.name).context("server.name")?,
-        store: StorePolicy { set_cookie: cache.set_cookie },
+        store: StorePolicy {
+            set_cookie: cache.set_cookie,
+        },
         fresh: FreshPolicy {
             heuristic_fraction: cache.heuristic_fraction,
             heuristic_max_s: seconds(cache.heuristic_max),
         },
-        stale: StalePolicy { on_error_s: seconds(cache.stale_on_error) },
+        stale: StalePolicy {
+            on_error_s: seconds(cache.stale_on_error),
+        },
         object_bytes_max: cache.object_bytes_max,
         collapse_wait: cache.collapse_wait,
         hit_for_miss: cache.hit_for_miss,
@@ -214,7 +248,11 @@ fn access_log(config: &Config) -> Result<(Option<AccessLog>, Option<AccessLogWri
         LogForm::Json => Format::Json,
         LogForm::Off => return Ok((None, None)),
     };
-    let destination = config.log.access_path.clone().map_or(Destination::Stdout, Destination::File);
+    let destination = config
+        .log
+        .access_path
+        .clone()
+        .map_or(Destination::Stdout, Destination::File);
     let (log, writer) = AccessLog::start(format, destination).context("opening the access log")?;
     Ok((Some(log), Some(writer)))
 }

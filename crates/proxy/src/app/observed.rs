@@ -34,7 +34,10 @@ pub struct Telling {
 impl Telling {
     /// Counters at zero, and a log if there is one.
     pub fn new(log: Option<AccessLog>) -> Self {
-        Self { requests: RequestCounters::new(&Decision::NAMES, &From::NAMES), log }
+        Self {
+            requests: RequestCounters::new(&Decision::NAMES, &From::NAMES),
+            log,
+        }
     }
 
     /// The access log.
@@ -66,7 +69,12 @@ impl Observed {
         telling: Arc<Telling>,
         upgrade_timeout: Duration,
     ) -> Self {
-        Self { cache, client, telling, upgrade_timeout }
+        Self {
+            cache,
+            client,
+            telling,
+            upgrade_timeout,
+        }
     }
 
     /// A WebSocket's request, if the cache would not refuse it.
@@ -83,9 +91,8 @@ impl Observed {
         let request = Request::from_parts(parts, body);
         Pending::Tunnel(Box::pin(async move {
             match upgrade::forward(request, &client, timeout).await {
-                Ok(response) => {
-                    response.map(|body| Body::relayed(body, Outcome::new(Decision::Pass, From::Origin)))
-                }
+                Ok(response) => response
+                    .map(|body| Body::relayed(body, Outcome::new(Decision::Pass, From::Origin))),
                 Err(error) => {
                     tracing::debug!(%error, "an upgrade was not passed through");
                     let outcome = Outcome::new(Decision::Failed, From::None);
@@ -114,7 +121,10 @@ impl Service<Request<RequestBody>> for Observed {
         } else {
             Pending::Cache(self.cache.call(request))
         };
-        Observing { pending, story: Some(story) }
+        Observing {
+            pending,
+            story: Some(story),
+        }
     }
 }
 
@@ -213,8 +223,12 @@ impl Drop for Story {
     fn drop(&mut self) {
         let Outcome { decision, from } = self.outcome;
         let took = self.begun.elapsed();
-        self.telling.requests.record(decision.index(), from.index(), self.bytes, took);
-        let (Some(mut record), Some(log)) = (self.record.take(), &self.telling.log) else { return };
+        self.telling
+            .requests
+            .record(decision.index(), from.index(), self.bytes, took);
+        let (Some(mut record), Some(log)) = (self.record.take(), &self.telling.log) else {
+            return;
+        };
         record.duration_us = micros(took);
         record.response_bytes = self.bytes;
         record.decision = decision.as_str();
@@ -231,11 +245,18 @@ fn record(request: &Request<RequestBody>) -> AccessRecord {
     let client = request.extensions().get::<ClientAddr>();
     let text = |headers: &HeaderMap, name| headers.get(name).map(Text::from);
     let headers = request.headers();
-    let target = request.uri().path_and_query().map_or("*", |target| target.as_str());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or("*", |target| target.as_str());
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     AccessRecord {
         time_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-        client: client.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientAddr(addr)| addr.ip()),
+        client: client.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientAddr(addr)| {
+            addr.ip()
+        }),
         method: request.method().clone(),
         target: Text::from(target),
         version: request.version(),

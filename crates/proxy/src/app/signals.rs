@@ -27,7 +27,9 @@ pub(super) fn stop() -> Result<impl Future<Output = ()>> {
 
 /// Opens the access log's file anew at each USR1, for log rotation.
 pub(super) async fn reopen_logs(telling: Arc<Telling>, mut finished: watch::Receiver<bool>) {
-    let Ok(mut usr1) = signal(SignalKind::user_defined1()) else { return };
+    let Ok(mut usr1) = signal(SignalKind::user_defined1()) else {
+        return;
+    };
     loop {
         tokio::select! {
             received = usr1.recv() => match received {

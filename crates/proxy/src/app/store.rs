@@ -16,18 +16,28 @@ pub(super) async fn open(config: &Config, plan: &MemoryPlan) -> Result<Store<Sto
     options.ssd = ssd(config)?;
     let store = Store::open(options).await.map_err(refused)?;
     if let Some(ssd) = store.stats().ssd {
-        tracing::info!(bytes = ssd.capacity_bytes, slots = ssd.index_slots, "flash is in service");
+        tracing::info!(
+            bytes = ssd.capacity_bytes,
+            slots = ssd.index_slots,
+            "flash is in service"
+        );
     }
     Ok(store)
 }
 
 fn ssd(config: &Config) -> Result<Option<SsdOptions>> {
-    let Some(path) = config.store.file() else { return Ok(None) };
+    let Some(path) = config.store.file() else {
+        return Ok(None);
+    };
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)
             .with_context(|| format!("creating the data directory {}", parent.display()))?;
     }
-    let file = FileOptions { path, len_bytes: config.store.size_bytes, direct: config.store.direct };
+    let file = FileOptions {
+        path,
+        len_bytes: config.store.size_bytes,
+        direct: config.store.direct,
+    };
     let engine = match config.store.engine {
         config::Engine::Auto => Engine::Auto,
         config::Engine::Uring => Engine::Uring,
@@ -47,5 +57,7 @@ fn ssd(config: &Config) -> Result<Option<SsdOptions>> {
 
 /// A data file of another make is the operator's to sort out: larder wipes nothing.
 fn refused(error: OpenError) -> anyhow::Error {
-    anyhow::Error::new(Misconfigured { what: format!("the data file cannot be used: {error}") })
+    anyhow::Error::new(Misconfigured {
+        what: format!("the data file cannot be used: {error}"),
+    })
 }

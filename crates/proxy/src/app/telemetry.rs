@@ -49,7 +49,10 @@ fn event_samples(core: &Core) -> Vec<Sample> {
         Sample::labelled(&families::ORIGIN_REQUESTS, &["failed"], failed),
         Sample::new(&families::STALLED_LEADERS, events.stalled_leaders.get()),
         Sample::new(&families::RESUMED_BODIES, events.resumed.get()),
-        Sample::new(&families::BACKGROUND_REFRESHES, events.background_refreshes.get()),
+        Sample::new(
+            &families::BACKGROUND_REFRESHES,
+            events.background_refreshes.get(),
+        ),
         Sample::new(&families::PURGES, events.purged.get()),
     ]
 }
@@ -60,20 +63,33 @@ fn store_samples(stats: &StoreStats) -> Vec<Sample> {
         Sample::new(&families::RAM_LIMIT_BYTES, stats.ram.budget_bytes),
         Sample::new(&families::RAM_OBJECTS, stats.ram.objects),
     ];
-    let Some(ssd) = &stats.ssd else { return samples };
+    let Some(ssd) = &stats.ssd else {
+        return samples;
+    };
     samples.extend([
         Sample::new(&families::SSD_HEALTHY, u64::from(ssd.healthy)),
         Sample::new(&families::SSD_WRITTEN_BYTES, ssd.bytes_written),
         Sample::new(&families::SSD_READ_BYTES, ssd.bytes_read),
-        Sample::new(&families::SSD_FALSE_READS, ssd.misses[MissReason::FalseRead as usize]),
-        Sample::new(&families::SSD_CORRUPT_RECORDS, ssd.corrupt + stats.undecodable),
+        Sample::new(
+            &families::SSD_FALSE_READS,
+            ssd.misses[MissReason::FalseRead as usize],
+        ),
+        Sample::new(
+            &families::SSD_CORRUPT_RECORDS,
+            ssd.corrupt + stats.undecodable,
+        ),
         Sample::new(&families::SSD_CAPACITY_BYTES, ssd.capacity_bytes),
         Sample::new(&families::SSD_LAPS, ssd.laps),
         Sample::new(&families::SSD_RECOVERED_OBJECTS, ssd.recovered),
     ]);
-    samples.extend(SkipReason::ALL.iter().zip(ssd.skipped).map(|(reason, count)| {
-        Sample::labelled(&families::SSD_SKIPPED_WRITES, &[reason.as_str()], count)
-    }));
+    samples.extend(
+        SkipReason::ALL
+            .iter()
+            .zip(ssd.skipped)
+            .map(|(reason, count)| {
+                Sample::labelled(&families::SSD_SKIPPED_WRITES, &[reason.as_str()], count)
+            }),
+    );
     samples
 }
 
@@ -108,16 +124,26 @@ pub(super) struct CorePurger(pub(super) Arc<Core>);
 impl Purger for CorePurger {
     fn purge(&self, request: PurgeRequest) -> PurgeFuture<'_> {
         Box::pin(async move {
-            let bad = |reason: String| PurgeError::BadUrl { url: request.url.clone(), reason };
-            let uri: Uri = request.url.parse().map_err(|e: http::uri::InvalidUri| bad(e.to_string()))?;
-            let authority = uri.authority().ok_or_else(|| bad("it has no host".to_owned()))?;
+            let bad = |reason: String| PurgeError::BadUrl {
+                url: request.url.clone(),
+                reason,
+            };
+            let uri: Uri = request
+                .url
+                .parse()
+                .map_err(|e: http::uri::InvalidUri| bad(e.to_string()))?;
+            let authority = uri
+                .authority()
+                .ok_or_else(|| bad("it has no host".to_owned()))?;
             let host = HeaderValue::from_str(authority.as_str()).map_err(|e| bad(e.to_string()))?;
             let headers = HeaderMap::from_iter([(header::HOST, host)]);
             let target = normalize(&Method::GET, &uri, Version::HTTP_11, &headers, Scheme::Http)
                 .map_err(|why| bad(why.as_str().to_owned()))?;
             let key = self.0.key(primary_key(&target));
             match purge(&self.0, &key).await {
-                Ok(purged) => Ok(PurgeReport { found: purged.found }),
+                Ok(purged) => Ok(PurgeReport {
+                    found: purged.found,
+                }),
                 Err(error) => Err(PurgeError::NotDurable(error.to_string())),
             }
         })

@@ -71,7 +71,14 @@ impl Body {
 
     /// Bytes from `position` up to `until` (to the end when unknown) out of `source`.
     pub fn new(source: Source, position: u64, until: Option<u64>, outcome: Outcome) -> Self {
-        Self { source, position, until, resume: None, resumes_left: RESUMES_MAX, outcome }
+        Self {
+            source,
+            position,
+            until,
+            resume: None,
+            resumes_left: RESUMES_MAX,
+            outcome,
+        }
     }
 
     /// Somebody else's body, as it is.
@@ -91,7 +98,10 @@ impl Body {
         &self.outcome
     }
 
-    fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_source(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match &mut self.source {
             Source::Empty => Poll::Ready(None),
             Source::Once(bytes) => {
@@ -126,7 +136,9 @@ impl Body {
 
     /// Replaces a failed source; false if there is no way to go on.
     fn try_resume(&mut self) -> bool {
-        let (Some(resume), Some(until)) = (&self.resume, self.until) else { return false };
+        let (Some(resume), Some(until)) = (&self.resume, self.until) else {
+            return false;
+        };
         if self.resumes_left == 0 {
             return false;
         }
@@ -227,7 +239,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_broken_source_is_continued_where_it_broke() {
-        assert_eq!(broken_source(Some(Arc::new(From("abcdefgh")))).await.unwrap(), "abcdefgh");
+        assert_eq!(
+            broken_source(Some(Arc::new(From("abcdefgh"))))
+                .await
+                .unwrap(),
+            "abcdefgh"
+        );
         assert!(broken_source(Some(Arc::new(Never))).await.is_err());
         assert!(broken_source(None).await.is_err());
     }
@@ -239,12 +256,22 @@ mod tests {
         window.push(Bytes::from_static(b"abc")).await;
         window.end(End::Failed);
         let body = Body::new(Source::Flight(reader), 0, Some(8), Outcome::default());
-        assert!(body.or_resume(Arc::new(From("abcdefgh"))).collect().await.is_err());
+        assert!(
+            body.or_resume(Arc::new(From("abcdefgh")))
+                .collect()
+                .await
+                .is_err()
+        );
     }
 
     #[tokio::test]
     async fn a_source_that_ends_early_is_an_error_not_a_short_answer() {
-        let body = Body::new(Source::Once(Bytes::from_static(b"ab")), 0, Some(3), Outcome::default());
+        let body = Body::new(
+            Source::Once(Bytes::from_static(b"ab")),
+            0,
+            Some(3),
+            Outcome::default(),
+        );
         assert!(body.collect().await.is_err());
     }
 }

@@ -31,7 +31,9 @@ impl FillBudget {
     /// A budget of `bytes`.
     pub fn new(bytes: u64) -> Self {
         let units = (bytes / UNIT_BYTES).min(Semaphore::MAX_PERMITS as u64) as usize;
-        Self { units: Arc::new(Semaphore::new(units)) }
+        Self {
+            units: Arc::new(Semaphore::new(units)),
+        }
     }
 
     /// A share for a body of `body_bytes`, if that is known. Never waits: when the budget is
@@ -39,12 +41,21 @@ impl FillBudget {
     pub fn share(&self, body_bytes: Option<u64>) -> Share {
         let wanted = body_bytes.unwrap_or(WINDOW_BYTES_MAX).min(WINDOW_BYTES_MAX);
         if wanted <= WINDOW_BYTES_MIN {
-            return Share { window_bytes: WINDOW_BYTES_MIN, _units: None };
+            return Share {
+                window_bytes: WINDOW_BYTES_MIN,
+                _units: None,
+            };
         }
         let units = wanted.div_ceil(UNIT_BYTES) as u32;
         match Arc::clone(&self.units).try_acquire_many_owned(units) {
-            Ok(permit) => Share { window_bytes: wanted, _units: Some(permit) },
-            Err(_) => Share { window_bytes: WINDOW_BYTES_MIN, _units: None },
+            Ok(permit) => Share {
+                window_bytes: wanted,
+                _units: Some(permit),
+            },
+            Err(_) => Share {
+                window_bytes: WINDOW_BYTES_MIN,
+                _units: None,
+            },
         }
     }
 }

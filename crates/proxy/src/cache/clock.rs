@@ -21,7 +21,9 @@ impl Clock {
     pub fn now(&self) -> Millis {
         match self {
             Self::System => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let since = SystemTime::now()
+                    .duration_since(UNIX_EPOCH)
+                    .unwrap_or_default();
                 Millis(since.as_millis() as u64)
             }
             Self::Manual(millis) => Millis(millis.load(Ordering::SeqCst)),

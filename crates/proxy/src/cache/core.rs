@@ -77,6 +77,8 @@ impl Core {
 
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Core").field("flights", &self.flights.len()).finish_non_exhaustive()
+        f.debug_struct("Core")
+            .field("flights", &self.flights.len())
+            .finish_non_exhaustive()
     }
 }

@@ -72,14 +72,42 @@ impl OriginFailure {
     /// Name, status, blame, and whether those who waited may try anew.
     const fn row(self) -> (&'static str, StatusCode, Blame, bool) {
         match self {
-            Self::Connect => ("origin-connect", StatusCode::BAD_GATEWAY, Blame::Origin, true),
-            Self::Timeout => ("origin-timeout", StatusCode::GATEWAY_TIMEOUT, Blame::Origin, false),
-            Self::Protocol => ("origin-protocol", StatusCode::BAD_GATEWAY, Blame::Origin, true),
-            Self::Busy => ("origin-busy", StatusCode::SERVICE_UNAVAILABLE, Blame::Load, false),
-            Self::RequestBody => ("request-body", StatusCode::BAD_REQUEST, Blame::Client, false),
-            Self::RequestTooLarge => {
-                ("request-too-large", StatusCode::PAYLOAD_TOO_LARGE, Blame::Client, false)
-            }
+            Self::Connect => (
+                "origin-connect",
+                StatusCode::BAD_GATEWAY,
+                Blame::Origin,
+                true,
+            ),
+            Self::Timeout => (
+                "origin-timeout",
+                StatusCode::GATEWAY_TIMEOUT,
+                Blame::Origin,
+                false,
+            ),
+            Self::Protocol => (
+                "origin-protocol",
+                StatusCode::BAD_GATEWAY,
+                Blame::Origin,
+                true,
+            ),
+            Self::Busy => (
+                "origin-busy",
+                StatusCode::SERVICE_UNAVAILABLE,
+                Blame::Load,
+                false,
+            ),
+            Self::RequestBody => (
+                "request-body",
+                StatusCode::BAD_REQUEST,
+                Blame::Client,
+                false,
+            ),
+            Self::RequestTooLarge => (
+                "request-too-large",
+                StatusCode::PAYLOAD_TOO_LARGE,
+                Blame::Client,
+                false,
+            ),
             Self::Abandoned => ("abandoned", StatusCode::BAD_GATEWAY, Blame::Bug, true),
         }
     }

@@ -12,7 +12,6 @@ use larder_store::{Key, Object, Writer};
 use tokio::sync::oneshot;
 use tower_service::Service;
 
-use crate::{BoxBody, BoxError};
 use super::core::Core;
 use super::failure::{OriginFailure, OriginFault};
 use super::flight::{End, FlightPermit, Phase, Release, Streaming, Variant, Window};
@@ -26,6 +25,7 @@ use crate::rules::detail::Detail;
 use crate::rules::freshen::matches_304;
 use crate::rules::vary::{Vary, VarySpec, variant_key};
 use crate::rules::via;
+use crate::{BoxBody, BoxError};
 
 /// How often a body that broke off is continued by a range request.
 const CONTINUATIONS_MAX: u32 = 2;
@@ -64,7 +64,10 @@ impl<B, S> Origin<B> for S where
 }
 
 /// A body of the origin's.
-pub trait OriginBody: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static {}
+pub trait OriginBody:
+    http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static
+{
+}
 
 impl<B> OriginBody for B where
     B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static
@@ -102,7 +105,8 @@ pub(super) async fn fill<S, B>(
     let (mut meta, vary) = match storing {
         Ok(storing) => storing,
         Err(why) => {
-            core.hit_for_miss.insert(&fetch.primary, received, remembered_s(&core, why));
+            core.hit_for_miss
+                .insert(&fetch.primary, received, remembered_s(&core, why));
             permit.release(Release::Uncacheable(why));
             if let Some(leader) = leader {
                 let _ = leader.send((Response::from_parts(parts, body), why));
@@ -117,8 +121,20 @@ pub(super) async fn fill<S, B>(
         permit.release(Release::Uncacheable(Detail::KeyTooLong));
         return;
     };
-    stream(core, origin, fetch, permit, Arc::new(meta), Parts { body, body_bytes, variant, writer })
-        .await;
+    stream(
+        core,
+        origin,
+        fetch,
+        permit,
+        Arc::new(meta),
+        Parts {
+            body,
+            body_bytes,
+            variant,
+            writer,
+        },
+    )
+    .await;
 }
 
 /// A storable answer's body and where it goes.
@@ -144,9 +160,13 @@ where
         return send(core, origin, fetch.request.plain()).await;
     };
     let answer = send(core, origin, fetch.request.conditional(&stale.meta)).await?;
-    let mismatch = answer.status() == StatusCode::NOT_MODIFIED
-        && !matches_304(&stale.meta, answer.headers());
-    if mismatch { send(core, origin, fetch.request.plain()).await } else { Ok(answer) }
+    let mismatch =
+        answer.status() == StatusCode::NOT_MODIFIED && !matches_304(&stale.meta, answer.headers());
+    if mismatch {
+        send(core, origin, fetch.request.plain()).await
+    } else {
+        Ok(answer)
+    }
 }
 
 /// What was stored, with the header fields that the origin confirmed (RFC 9111 §4.3.4).
@@ -157,8 +177,15 @@ async fn freshen(
     confirmed: &http::HeaderMap,
     (sent, received): (Millis, Millis),
 ) -> Object<StoredMeta> {
-    let same = |meta| Object { meta, body: stale.body.clone(), tier: stale.tier };
-    let Ok(meta) = stale.meta.freshened(confirmed, sent, received, &core.policy.fresh) else {
+    let same = |meta| Object {
+        meta,
+        body: stale.body.clone(),
+        tier: stale.tier,
+    };
+    let Ok(meta) = stale
+        .meta
+        .freshened(confirmed, sent, received, &core.policy.fresh)
+    else {
         // What the origin says now forbids keeping it: this answer is still what it confirmed.
         super::purge::invalidate(core, key).await;
         return same(Arc::clone(&stale.meta));
@@ -181,8 +208,16 @@ fn may_store(
     let asked = RequestDirectives::parse(asked_headers);
     let said = ResponseDirectives::parse(&parts.headers);
     let (status, headers) = (parts.status, &parts.headers);
-    storable(&Method::GET, asked_headers, &asked, status, headers, &said, &core.policy.store)
-        .map_err(Detail::NoStore)?;
+    storable(
+        &Method::GET,
+        asked_headers,
+        &asked,
+        status,
+        headers,
+        &said,
+        &core.policy.store,
+    )
+    .map_err(Detail::NoStore)?;
     if body_bytes.is_some_and(|len| len > core.policy.object_bytes_max) {
         return Err(Detail::TooLarge);
     }
@@ -205,7 +240,9 @@ fn remembered_s(core: &Core, why: Detail) -> u64 {
 }
 
 fn content_length<B: http_body::Body>(headers: &http::HeaderMap, body: &B) -> Option<u64> {
-    let named = headers.get(header::CONTENT_LENGTH).and_then(|len| len.to_str().ok()?.parse().ok());
+    let named = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|len| len.to_str().ok()?.parse().ok());
     body.size_hint().exact().or(named)
 }
 
@@ -218,18 +255,34 @@ async fn place(
     writer: Writer<StoredMeta>,
     received: Millis,
 ) -> Option<(Option<Variant>, Writer<StoredMeta>)> {
-    let Some(spec) = vary else { return Some((None, writer)) };
+    let Some(spec) = vary else {
+        return Some((None, writer));
+    };
     let (generation, known) = match &fetch.variant {
         Some(known) if known.spec == spec => (known.generation, true),
         _ => (fastrand::u64(..), false),
     };
-    let key = variant_key(fetch.primary.bytes(), generation, &spec, fetch.request.headers())?;
+    let key = variant_key(
+        fetch.primary.bytes(),
+        generation,
+        &spec,
+        fetch.request.headers(),
+    )?;
     let key = core.key(key);
     if !known {
-        writer.finish(StoredMeta::vary_index(generation, spec.clone(), received)).await;
+        writer
+            .finish(StoredMeta::vary_index(generation, spec.clone(), received))
+            .await;
     }
     let writer = core.store.writer(key.clone(), None);
-    Some((Some(Variant { generation, spec, key }), writer))
+    Some((
+        Some(Variant {
+            generation,
+            spec,
+            key,
+        }),
+        writer,
+    ))
 }
 
 /// Streams the body to the followers and into the store.
@@ -254,7 +307,10 @@ async fn stream<S, B>(
     }));
     let ending = EndOnDrop(&window);
     let mut writer = parts.writer;
-    let mut source = Pieces::new(parts.body.map_err(Into::into).boxed_unsync(), parts.body_bytes);
+    let mut source = Pieces::new(
+        parts.body.map_err(Into::into).boxed_unsync(),
+        parts.body_bytes,
+    );
     let mut written = 0;
     let mut continuations = 0;
     loop {
@@ -273,7 +329,9 @@ async fn stream<S, B>(
             _ if continuations == CONTINUATIONS_MAX => return,
             _ => {
                 continuations += 1;
-                let Some(expected) = parts.body_bytes else { return };
+                let Some(expected) = parts.body_bytes else {
+                    return;
+                };
                 let rest = fetch.request.rest(&meta, written, expected);
                 let Some(rest) = rest else { return };
                 let Ok(body) = super::resume::ask_rest(&core, &origin, rest, written).await else {

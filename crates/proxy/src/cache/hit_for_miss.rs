@@ -24,14 +24,19 @@ pub struct HitForMiss {
 
 impl Default for HitForMiss {
     fn default() -> Self {
-        Self { slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect() }
+        Self {
+            slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 }
 
 impl HitForMiss {
     fn place(&self, key: &Key) -> (&AtomicU64, u64) {
         let hash = key.hash();
-        (&self.slots[hash as usize % SLOTS], ((hash >> 64) as u64) & !SECOND_MASK)
+        (
+            &self.slots[hash as usize % SLOTS],
+            ((hash >> 64) as u64) & !SECOND_MASK,
+        )
     }
 
     /// Remembers `key` for `seconds`.

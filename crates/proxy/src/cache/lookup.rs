@@ -11,7 +11,11 @@ use crate::rules::vary::variant_key;
 #[derive(Debug)]
 pub(super) enum Found {
     /// An object, under its own key.
-    Object { key: Key, object: Object<StoredMeta>, variant: Option<Variant> },
+    Object {
+        key: Key,
+        object: Object<StoredMeta>,
+        variant: Option<Variant>,
+    },
     /// Nothing. `variant` says under which key a variant of a known URL would be.
     Nothing { variant: Option<Variant> },
     /// The request's own headers make the variant's key longer than a key may be.
@@ -40,15 +44,29 @@ pub(super) async fn find(core: &Core, primary: &Key, headers: &http::HeaderMap) 
         return Found::Nothing { variant: None };
     };
     let Kind::VaryIndex { generation, spec } = &object.meta.kind else {
-        return Found::Object { key: primary.clone(), object, variant: None };
+        return Found::Object {
+            key: primary.clone(),
+            object,
+            variant: None,
+        };
     };
     let Some(key) = variant_key(primary.bytes(), *generation, spec, headers) else {
         return Found::KeyTooLong;
     };
     let key = core.key(key);
-    let variant = Variant { generation: *generation, spec: spec.clone(), key: key.clone() };
+    let variant = Variant {
+        generation: *generation,
+        spec: spec.clone(),
+        key: key.clone(),
+    };
     match core.store.get(&key).await {
-        Some(object) => Found::Object { key, object, variant: Some(variant) },
-        None => Found::Nothing { variant: Some(variant) },
+        Some(object) => Found::Object {
+            key,
+            object,
+            variant: Some(variant),
+        },
+        None => Found::Nothing {
+            variant: Some(variant),
+        },
     }
 }

@@ -4,7 +4,6 @@ use http::{Request, Response, Uri};
 use http_body_util::BodyExt;
 
 use super::body::{Body, Source};
-use crate::BoxBody;
 use super::core::Core;
 use super::failure::{Blame, OriginFailure};
 use super::fill::{Origin, OriginBody};
@@ -13,6 +12,7 @@ use super::pipeline::Exchange;
 use super::request::{forwarded_headers, send};
 use super::respond::{finish_headers, own};
 use super::{purge, status};
+use crate::BoxBody;
 use crate::rules::cache_control::{RequestDirectives, ResponseDirectives};
 use crate::rules::cache_status::Fwd;
 use crate::rules::cacheable::storable;
@@ -31,7 +31,14 @@ where
     S: Origin<B>,
     B: OriginBody,
 {
-    let Exchange { core, origin, parts, target, key, .. } = exchange;
+    let Exchange {
+        core,
+        origin,
+        parts,
+        target,
+        key,
+        ..
+    } = exchange;
     let mut request = Request::new(body);
     *request.method_mut() = parts.method.clone();
     *request.uri_mut() = Uri::from(target.path_and_query.clone());
@@ -80,7 +87,12 @@ pub(super) fn relay<B: OriginBody>(
     let status = status::passed(fwd, Some(parts.status), detail);
     finish_headers(core, &mut parts.headers, &status);
     let source = Source::Origin(body.map_err(Into::into).boxed_unsync());
-    let mut response = Response::new(Body::new(source, 0, None, Outcome::new(decision, From::Origin)));
+    let mut response = Response::new(Body::new(
+        source,
+        0,
+        None,
+        Outcome::new(decision, From::Origin),
+    ));
     *response.status_mut() = parts.status;
     *response.headers_mut() = parts.headers;
     response
@@ -94,7 +106,13 @@ pub(super) fn failed(core: &Core, failure: OriginFailure, fwd: Fwd) -> Response<
         Blame::Client => Decision::Refused,
         _ => Decision::Failed,
     };
-    own(core, code, code.canonical_reason().unwrap_or("failed"), &status, decision)
+    own(
+        core,
+        code,
+        code.canonical_reason().unwrap_or("failed"),
+        &status,
+        decision,
+    )
 }
 
 const fn detail_of(failure: OriginFailure) -> Option<Detail> {

@@ -34,7 +34,12 @@ where
 {
     /// Reads `body`, of `expected` bytes if that is known.
     pub fn new(body: B, expected: Option<u64>) -> Self {
-        Self { body, rest: Bytes::new(), piece: Vec::new(), expected }
+        Self {
+            body,
+            rest: Bytes::new(),
+            piece: Vec::new(),
+            expected,
+        }
     }
 
     /// The next piece; `None` at the end. Trailers are dropped. Cancel safe: what was read stays.
@@ -82,7 +87,11 @@ where
         if let Some(expected) = &mut self.expected {
             *expected = expected.saturating_sub(piece.len() as u64);
         }
-        if piece.len() == piece.capacity() { piece.into() } else { Bytes::copy_from_slice(&piece) }
+        if piece.len() == piece.capacity() {
+            piece.into()
+        } else {
+            Bytes::copy_from_slice(&piece)
+        }
     }
 }
 

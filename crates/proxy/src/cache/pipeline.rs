@@ -8,7 +8,6 @@ use larder_store::{Key, Object};
 use tokio::sync::oneshot;
 
 use super::body::{Body, Resume};
-use crate::BoxBody;
 use super::core::Core;
 use super::failure::OriginFailure;
 use super::fill::{Fetch, Origin, OriginBody, Unshared, fill};
@@ -19,6 +18,7 @@ use super::request::{FetchRequest, wants_far_range};
 use super::respond::{Asked, Content, from_content, own};
 use super::resume::Elsewhere;
 use super::{pass, status};
+use crate::BoxBody;
 use crate::meta::StoredMeta;
 use crate::rules::cache_control::RequestDirectives;
 use crate::rules::cache_status::{CacheStatus, Fwd};
@@ -76,12 +76,21 @@ where
                     return pass::pass(self, body, Fwd::VaryMiss, Some(Detail::KeyTooLong)).await;
                 }
                 Found::Nothing { variant } => (variant, None),
-                Found::Object { key, object, variant } => {
-                    match self.serve(&key, &object, variant.as_ref(), round) {
-                        Ok(response) => return response,
-                        Err(reason) => (variant, Some(Stale { key, object, reason })),
-                    }
-                }
+                Found::Object {
+                    key,
+                    object,
+                    variant,
+                } => match self.serve(&key, &object, variant.as_ref(), round) {
+                    Ok(response) => return response,
+                    Err(reason) => (
+                        variant,
+                        Some(Stale {
+                            key,
+                            object,
+                            reason,
+                        }),
+                    ),
+                },
             };
             if self.directives.only_if_cached {
                 return self.only_if_cached();
@@ -116,7 +125,11 @@ where
         variant: Option<&Variant>,
         round: u32,
     ) -> Result<Response<Body>, Fwd> {
-        let now = if round == 0 { self.now } else { self.core.now() };
+        let now = if round == 0 {
+            self.now
+        } else {
+            self.core.now()
+        };
         let (decision, ttl_s) = match decide(&object.meta, &self.directives, now) {
             decide::Decision::Fresh { ttl_s, .. } => (Decision::Hit, ttl_s),
             decide::Decision::Stale { ttl_s, .. } => (Decision::Stale, ttl_s),
@@ -129,20 +142,34 @@ where
         };
         let status = status::stored(ttl_s, object.tier);
         let outcome = Outcome::new(decision, From::from(object.tier));
-        self.respond(key, &Content::Stored(object), &status, outcome).ok_or(Fwd::Miss)
+        self.respond(key, &Content::Stored(object), &status, outcome)
+            .ok_or(Fwd::Miss)
     }
 
     /// Asks the origin behind the client's back; at most once at a time for a key.
     fn refresh(&self, key: &Key, object: &Object<StoredMeta>, variant: Option<&Variant>) {
-        let Join::Lead(permit) = self.core.flights.join(key, &self.key) else { return };
+        let Join::Lead(permit) = self.core.flights.join(key, &self.key) else {
+            return;
+        };
         self.core.events.background_refreshes.add();
         let fetch = self.fetch(variant.cloned(), Some((key.clone(), object.clone())));
-        tokio::spawn(fill(Arc::clone(&self.core), self.origin.clone(), fetch, permit, None));
+        tokio::spawn(fill(
+            Arc::clone(&self.core),
+            self.origin.clone(),
+            fetch,
+            permit,
+            None,
+        ));
     }
 
     fn fetch(&self, variant: Option<Variant>, stale: Option<(Key, Object<StoredMeta>)>) -> Fetch {
         let request = FetchRequest::new(&self.core, &self.target, &self.parts);
-        Fetch { request, primary: self.key.clone(), variant, stale }
+        Fetch {
+            request,
+            primary: self.key.clone(),
+            variant,
+            stale,
+        }
     }
 
     /// Leads or follows a fetch, up to its head.
@@ -221,7 +248,10 @@ where
             Phase::Streaming(streaming) => {
                 let fwd = stale.map_or(Fwd::UriMiss, |stale| stale.reason);
                 let status = status::fetched(fwd, &streaming.meta, collapsed);
-                let key = streaming.variant.as_ref().map_or(&self.key, |variant| &variant.key);
+                let key = streaming
+                    .variant
+                    .as_ref()
+                    .map_or(&self.key, |variant| &variant.key);
                 let outcome = Outcome::new(decision, From::Origin);
                 match self.respond(key, &Content::Flight(&streaming), &status, outcome) {
                     Some(response) => Turn::Answer(response),
@@ -282,7 +312,12 @@ where
         }
         let status = status::stale_on_error(meta, current_age_s(meta, now));
         let outcome = Outcome::new(Decision::Stale, From::from(stale.object.tier));
-        self.respond(&stale.key, &Content::Stored(&stale.object), &status, outcome)
+        self.respond(
+            &stale.key,
+            &Content::Stored(&stale.object),
+            &status,
+            outcome,
+        )
     }
 
     fn respond(
@@ -292,8 +327,11 @@ where
         status: &CacheStatus<'_>,
         outcome: Outcome,
     ) -> Option<Response<Body>> {
-        let asked =
-            Asked { method: &self.parts.method, headers: &self.parts.headers, now: self.now };
+        let asked = Asked {
+            method: &self.parts.method,
+            headers: &self.parts.headers,
+            now: self.now,
+        };
         from_content(&self.core, asked, content, status, outcome, || {
             self.elsewhere(key, content)
         })
@@ -328,7 +366,13 @@ where
     fn only_if_cached(&self) -> Response<Body> {
         let status = status::refused(Some(Detail::OnlyIfCached));
         let sentence = "nothing fresh is stored, and the request forbids asking the origin";
-        own(&self.core, ONLY_IF_CACHED_STATUS, sentence, &status, Decision::Refused)
+        own(
+            &self.core,
+            ONLY_IF_CACHED_STATUS,
+            sentence,
+            &status,
+            Decision::Refused,
+        )
     }
 
     fn failed(&self, failure: OriginFailure, stale: Option<&Stale>) -> Response<Body> {

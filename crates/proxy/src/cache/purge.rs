@@ -24,7 +24,10 @@ pub async fn purge(core: &Core, key: &Key) -> Result<Purged, RemoveError> {
     let removed = core.store.remove(key).await;
     core.events.purged.add();
     let removed = removed?;
-    Ok(Purged { found: removed.ram || removed.ssd || flights > 0, flights })
+    Ok(Purged {
+        found: removed.ram || removed.ssd || flights > 0,
+        flights,
+    })
 }
 
 /// As [`purge`], for an invalidation that no client waits to hear about (RFC 9111 §4.4).

@@ -10,10 +10,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, h
 use http_body_util::{BodyExt, Empty};
 use tower::util::Oneshot;
 
-use crate::BoxBody;
 use super::core::Core;
 use super::failure::{OriginFailure, OriginFault};
 use super::fill::{Origin, OriginBody};
+use crate::BoxBody;
 use crate::listen::ClientAddr;
 use crate::meta::StoredMeta;
 use crate::rules::normalize::Target;
@@ -36,7 +36,10 @@ impl FetchRequest {
         headers.remove(header::RANGE);
         headers.remove(header::IF_RANGE);
         headers.remove(header::CONTENT_LENGTH);
-        Self { uri: Uri::from(target.path_and_query.clone()), headers }
+        Self {
+            uri: Uri::from(target.path_and_query.clone()),
+            headers,
+        }
     }
 
     /// The header fields that the origin sees, apart from conditions.
@@ -61,14 +64,21 @@ impl FetchRequest {
 
     /// Bytes `from..until` of the representation that `meta` describes; `None` when it has no
     /// strong validator to name it by (RFC 9110 §13.1.5).
-    pub(super) fn rest(&self, meta: &StoredMeta, from: u64, until: u64) -> Option<Request<BoxBody>> {
+    pub(super) fn rest(
+        &self,
+        meta: &StoredMeta,
+        from: u64,
+        until: u64,
+    ) -> Option<Request<BoxBody>> {
         let etag = meta.headers.get(header::ETAG)?;
         if from >= until || etag.as_bytes().starts_with(b"W/") {
             return None;
         }
         let mut request = self.plain();
         let range = format!("bytes={from}-{}", until - 1);
-        request.headers_mut().insert(header::RANGE, range.try_into().ok()?);
+        request
+            .headers_mut()
+            .insert(header::RANGE, range.try_into().ok()?);
         request.headers_mut().insert(header::IF_RANGE, etag.clone());
         Some(request)
     }
@@ -124,7 +134,11 @@ pub(super) fn is_lookup(method: &Method) -> bool {
 /// Adds the client to `X-Forwarded-For`, behind those who forwarded for it before.
 fn append_forwarded_for(headers: &mut HeaderMap, client: IpAddr) {
     let lines = headers.get_all(X_FORWARDED_FOR);
-    let mut list: Vec<u8> = lines.iter().map(HeaderValue::as_bytes).collect::<Vec<_>>().join(&b", "[..]);
+    let mut list: Vec<u8> = lines
+        .iter()
+        .map(HeaderValue::as_bytes)
+        .collect::<Vec<_>>()
+        .join(&b", "[..]);
     if !list.is_empty() {
         list.extend_from_slice(b", ");
     }
@@ -140,10 +154,17 @@ const FAR_BYTES: u64 = 8 << 20;
 
 /// Whether a request asks for a part that a fetch from the start would reach late.
 pub(super) fn wants_far_range(headers: &HeaderMap) -> bool {
-    let Some(range) = headers.get(header::RANGE).and_then(|range| range.to_str().ok()) else {
+    let Some(range) = headers
+        .get(header::RANGE)
+        .and_then(|range| range.to_str().ok())
+    else {
         return false;
     };
-    let first = range.trim_start_matches("bytes=").split(['-', ',']).next().unwrap_or_default();
+    let first = range
+        .trim_start_matches("bytes=")
+        .split(['-', ','])
+        .next()
+        .unwrap_or_default();
     match first.trim().parse::<u64>() {
         Ok(first) => first >= FAR_BYTES,
         // A suffix, whose place is unknown; or nonsense, which the origin may answer.

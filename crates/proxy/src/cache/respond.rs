@@ -79,9 +79,7 @@ pub(super) fn from_content(
     }
     let len = content.body_bytes();
     let wanted = match len {
-        Some(len) if *asked.method == Method::GET => {
-            range::evaluate(asked.headers, &meta, len)
-        }
+        Some(len) if *asked.method == Method::GET => range::evaluate(asked.headers, &meta, len),
         _ => RangeOutcome::Full,
     };
     let (code, from, until) = match wanted {
@@ -92,7 +90,11 @@ pub(super) fn from_content(
         }
         RangeOutcome::Unsatisfiable => {
             range::unsatisfiable_headers(&mut headers, len.unwrap_or(0));
-            return Some(bodiless(StatusCode::RANGE_NOT_SATISFIABLE, headers, outcome));
+            return Some(bodiless(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                headers,
+                outcome,
+            ));
         }
     };
     if let Some(until) = until {
@@ -119,7 +121,11 @@ pub(super) fn finish_headers(core: &Core, headers: &mut HeaderMap, status: &Cach
 fn bodiless(code: StatusCode, mut headers: HeaderMap, outcome: Outcome) -> Response<Body> {
     if code == StatusCode::NOT_MODIFIED {
         // RFC 9110 §15.4.5: what describes the body that is not sent stays away.
-        for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
+        for name in [
+            header::CONTENT_LENGTH,
+            header::CONTENT_TYPE,
+            header::CONTENT_ENCODING,
+        ] {
             headers.remove(name);
         }
     } else {
@@ -145,9 +151,16 @@ pub(super) fn own(
 ) -> Response<Body> {
     let text = Bytes::from(format!("{sentence}\n"));
     let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     finish_headers(core, &mut headers, status);
-    assemble(code, headers, Body::once(text, Outcome::new(decision, From::None)))
+    assemble(
+        code,
+        headers,
+        Body::once(text, Outcome::new(decision, From::None)),
+    )
 }

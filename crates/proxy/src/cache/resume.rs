@@ -7,11 +7,11 @@ use http_body_util::BodyExt;
 use larder_store::Key;
 
 use super::body::{Resume, Resuming, Source};
-use crate::{BoxBody, BoxError};
 use super::core::Core;
 use super::fill::{Origin, OriginBody};
 use super::request::{FetchRequest, send};
 use crate::meta::StoredMeta;
+use crate::{BoxBody, BoxError};
 
 /// How to find the rest of one representation.
 pub(super) struct Elsewhere<S, B> {
@@ -60,8 +60,9 @@ where
     S: Origin<B>,
     B: OriginBody,
 {
-    let answer =
-        send(core, origin, request).await.map_err(|failure| BoxError::from(failure.as_str()))?;
+    let answer = send(core, origin, request)
+        .await
+        .map_err(|failure| BoxError::from(failure.as_str()))?;
     let begins = answer
         .headers()
         .get(header::CONTENT_RANGE)
@@ -75,10 +76,12 @@ where
 
 /// Whether two entries describe the same bytes: one response, or one that confirmed it.
 fn is_same_representation(stored: &StoredMeta, wanted: &StoredMeta) -> bool {
-    let same_response = stored.request_time == wanted.request_time
-        && stored.response_time == wanted.response_time;
+    let same_response =
+        stored.request_time == wanted.request_time && stored.response_time == wanted.response_time;
     let strong = |meta: &StoredMeta| {
-        meta.etag().filter(|etag| !etag.as_bytes().starts_with(b"W/")).cloned()
+        meta.etag()
+            .filter(|etag| !etag.as_bytes().starts_with(b"W/"))
+            .cloned()
     };
     same_response || strong(wanted).is_some_and(|etag| strong(stored) == Some(etag))
 }

@@ -14,14 +14,13 @@ use larder_store::{Key, Object, Tier};
 use tower_service::Service;
 
 use super::body::Body;
-use crate::{BoxBody, BoxError};
 use super::core::Core;
 use super::fill::{Origin, OriginBody};
 use super::outcome::{Decision, From, Outcome};
 use super::pipeline::Exchange;
+use super::purge::{purge, status_of};
 use super::request::is_lookup;
 use super::respond::{Asked, Content, from_content, own};
-use super::purge::{purge, status_of};
 use super::{lookup, pass, status};
 use crate::listen::ClientAddr;
 use crate::meta::StoredMeta;
@@ -32,6 +31,7 @@ use crate::rules::decide::{self, decide};
 use crate::rules::detail::Detail;
 use crate::rules::normalize::{BadRequest, Scheme, Target, normalize};
 use crate::rules::via::{self, Loop};
+use crate::{BoxBody, BoxError};
 
 /// A shared HTTP cache (RFC 9111) before the service `S`, which stands for the origin.
 ///
@@ -53,7 +53,11 @@ impl<S: Clone, B> Clone for Cache<S, B> {
 impl<S, B> Cache<S, B> {
     /// A cache with `core`'s state before `origin`.
     pub fn new(core: Arc<Core>, origin: S) -> Self {
-        Self { core, origin, origin_body: PhantomData }
+        Self {
+            core,
+            origin,
+            origin_body: PhantomData,
+        }
     }
 
     /// The shared state.
@@ -154,8 +158,19 @@ fn hit(
     };
     let status = status::stored(ttl_s, Tier::Ram);
     let outcome = Outcome::new(Decision::Hit, From::Ram);
-    let asked = Asked { method: &parts.method, headers: &parts.headers, now };
-    from_content(core, asked, &Content::Stored(object), &status, outcome, || None)
+    let asked = Asked {
+        method: &parts.method,
+        headers: &parts.headers,
+        now,
+    };
+    from_content(
+        core,
+        asked,
+        &Content::Stored(object),
+        &status,
+        outcome,
+        || None,
+    )
 }
 
 /// Why a request is refused before anything is looked up.
@@ -176,8 +191,8 @@ impl<S, B> Cache<S, B> {
     pub fn examine(&self, parts: &request::Parts) -> Result<Target, Refusal> {
         let policy = &self.core.policy;
         let (method, uri, headers) = (&parts.method, &parts.uri, &parts.headers);
-        let target = normalize(method, uri, parts.version, headers, Scheme::Http)
-            .map_err(Refusal::Bad)?;
+        let target =
+            normalize(method, uri, parts.version, headers, Scheme::Http).map_err(Refusal::Bad)?;
         if !policy.serves(target.host()) {
             return Err(Refusal::Bad(BadRequest::HostUnknown));
         }
@@ -187,13 +202,22 @@ impl<S, B> Cache<S, B> {
 
     fn purge(&self, parts: &request::Parts, key: Key) -> Answer {
         let core = Arc::clone(&self.core);
-        let client = parts.extensions.get::<ClientAddr>().map(|ClientAddr(client)| client.ip());
-        let allowed = client
-            .is_some_and(|ip| core.policy.purge_allow.iter().any(|net| net.contains(&ip)));
+        let client = parts
+            .extensions
+            .get::<ClientAddr>()
+            .map(|ClientAddr(client)| client.ip());
+        let allowed =
+            client.is_some_and(|ip| core.policy.purge_allow.iter().any(|net| net.contains(&ip)));
         if !allowed {
             let status = status::refused(None);
             let sentence = "purging is not allowed from this address";
-            return now(own(&core, StatusCode::FORBIDDEN, sentence, &status, Decision::Refused));
+            return now(own(
+                &core,
+                StatusCode::FORBIDDEN,
+                sentence,
+                &status,
+                Decision::Refused,
+            ));
         }
         Answer::Later(Box::pin(async move {
             let purged = purge(&core, &key).await;
@@ -203,7 +227,13 @@ impl<S, B> Cache<S, B> {
                 Err(error) => error.to_string(),
             };
             let status = status::refused(None);
-            own(&core, status_of(&purged), &sentence, &status, Decision::Purge)
+            own(
+                &core,
+                status_of(&purged),
+                &sentence,
+                &status,
+                Decision::Purge,
+            )
         }))
     }
 }
@@ -228,6 +258,8 @@ fn refuse(core: &Core, refusal: Refusal) -> Response<Body> {
     let mut response = own(core, code, sentence, &status, Decision::Refused);
     // What cannot be told apart from an attack gets no second request on this connection.
     let close = http::HeaderValue::from_static("close");
-    response.headers_mut().insert(http::header::CONNECTION, close);
+    response
+        .headers_mut()
+        .insert(http::header::CONNECTION, close);
     response
 }

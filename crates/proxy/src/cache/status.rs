@@ -69,7 +69,10 @@ pub(super) fn stale_on_error(meta: &StoredMeta, age_s: u32) -> CacheStatus<'stat
 
 /// Answered by larder without the origin and without the store.
 pub(super) fn refused(detail: Option<Detail>) -> CacheStatus<'static> {
-    CacheStatus { detail, ..CacheStatus::default() }
+    CacheStatus {
+        detail,
+        ..CacheStatus::default()
+    }
 }
 
 /// Handed to the origin, not stored.
@@ -78,5 +81,10 @@ pub(super) fn passed(
     fwd_status: Option<http::StatusCode>,
     detail: Option<Detail>,
 ) -> CacheStatus<'static> {
-    CacheStatus { fwd: Some(fwd), fwd_status, detail, ..CacheStatus::default() }
+    CacheStatus {
+        fwd: Some(fwd),
+        fwd_status,
+        detail,
+        ..CacheStatus::default()
+    }
 }

@@ -37,9 +37,11 @@ pub(super) fn run(args: &ServeArgs) -> Result<()> {
 
 /// The event log, on standard error. `RUST_LOG` wins over the configuration.
 fn start_log(log: &LogConfig) {
-    let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new(log.level.as_str()));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(log.level.as_str()));
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     match log.format {
         LogFormat::Text => builder.init(),
         LogFormat::Json => builder.json().init(),

@@ -33,23 +33,41 @@ pub enum Step {
     /// Closes the connection.
     Fail,
     /// Answers. The body breaks off after `broken` bytes.
-    Answer { status: u16, headers: HeaderMap, body: Bytes, broken: Option<usize> },
+    Answer {
+        status: u16,
+        headers: HeaderMap,
+        body: Bytes,
+        broken: Option<usize>,
+    },
 }
 
 impl Step {
     pub fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Self {
-        Self::Answer { status, headers: header_map(headers), body: body.into(), broken: None }
+        Self::Answer {
+            status,
+            headers: header_map(headers),
+            body: body.into(),
+            broken: None,
+        }
     }
 
     pub fn broken(status: u16, headers: &[(&str, &str)], body: &'static str, after: usize) -> Self {
         let body = Bytes::from_static(body.as_bytes());
-        Self::Answer { status, headers: header_map(headers), body, broken: Some(after) }
+        Self::Answer {
+            status,
+            headers: header_map(headers),
+            body,
+            broken: Some(after),
+        }
     }
 }
 
 fn header_map(lines: &[(&str, &str)]) -> HeaderMap {
     let line = |(name, value): &(&str, &str)| {
-        (HeaderName::try_from(*name).unwrap(), HeaderValue::try_from(*value).unwrap())
+        (
+            HeaderName::try_from(*name).unwrap(),
+            HeaderValue::try_from(*value).unwrap(),
+        )
     };
     lines.iter().map(line).collect()
 }
@@ -93,12 +111,21 @@ impl Service<Request<BoxBody>> for ScriptedOrigin {
                 tokio::time::sleep(delay).await;
             }
             loop {
-                let step = origin.script.lock().pop_front().expect("the script goes on");
+                let step = origin
+                    .script
+                    .lock()
+                    .pop_front()
+                    .expect("the script goes on");
                 match step {
                     Step::Wait(time) => tokio::time::sleep(time).await,
                     Step::Hang => std::future::pending().await,
                     Step::Fail => return Err(Fault),
-                    Step::Answer { status, headers, body, broken } => {
+                    Step::Answer {
+                        status,
+                        headers,
+                        body,
+                        broken,
+                    } => {
                         return Ok(answer(status, headers, &body, broken));
                     }
                 }
@@ -107,7 +134,12 @@ impl Service<Request<BoxBody>> for ScriptedOrigin {
     }
 }
 
-fn answer(status: u16, mut headers: HeaderMap, body: &Bytes, broken: Option<usize>) -> Response<BoxBody> {
+fn answer(
+    status: u16,
+    mut headers: HeaderMap,
+    body: &Bytes,
+    broken: Option<usize>,
+) -> Response<BoxBody> {
     headers.insert("content-length", HeaderValue::from(body.len()));
     let mut frames = vec![Ok(Frame::data(body.slice(..broken.unwrap_or(body.len()))))];
     if broken.is_some() {
@@ -151,11 +183,18 @@ impl Bench {
         };
         let clock = Arc::new(AtomicU64::new(1_800_000_000_000));
         let open = Store::<StoredMeta>::open(StoreOptions::new(64 << 20));
-        let store = futures_util::FutureExt::now_or_never(open).unwrap().unwrap();
+        let store = futures_util::FutureExt::now_or_never(open)
+            .unwrap()
+            .unwrap();
         let time = Clock::Manual(Arc::clone(&clock));
         let core = Core::with_clock(store, CachePolicy::default(), 16 << 20, time);
         let cache = Cache::new(core, origin.clone());
-        Self { cache, origin, clock, asked: AtomicUsize::new(0) }
+        Self {
+            cache,
+            origin,
+            clock,
+            asked: AtomicUsize::new(0),
+        }
     }
 
     /// Asks, and reads the answer to its end. Runs when it is polled.
@@ -172,7 +211,11 @@ impl Bench {
                     .map(|value| value.to_str().unwrap().to_owned())
                     .unwrap_or_default(),
                 headers: parts.headers,
-                body: body.collect().await.ok().map(http_body_util::Collected::to_bytes),
+                body: body
+                    .collect()
+                    .await
+                    .ok()
+                    .map(http_body_util::Collected::to_bytes),
             }
         }
     }
@@ -212,7 +255,10 @@ impl Bench {
         self.until_idle().await;
         let key = format!("http://test.example{path}");
         let key = self.cache.core().store.key(Bytes::from(key));
-        assert!(self.cache.core().store.get_ram(&key).is_some(), "{path} is not stored");
+        assert!(
+            self.cache.core().store.get_ram(&key).is_some(),
+            "{path} is not stored"
+        );
     }
 }
 
@@ -225,7 +271,11 @@ pub fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> Request<Em
     *request.method_mut() = method.parse().unwrap();
     *request.uri_mut() = path.parse().unwrap();
     *request.headers_mut() = header_map(headers);
-    request.headers_mut().insert("host", HeaderValue::from_static("test.example"));
-    request.extensions_mut().insert(ClientAddr(([127, 0, 0, 1], 9).into()));
+    request
+        .headers_mut()
+        .insert("host", HeaderValue::from_static("test.example"));
+    request
+        .extensions_mut()
+        .insert(ClientAddr(([127, 0, 0, 1], 9).into()));
     request
 }

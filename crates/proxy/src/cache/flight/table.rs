@@ -107,7 +107,10 @@ impl FlightTable {
     /// An empty table.
     pub fn new() -> Arc<Self> {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Arc::new(Self { shards, count: AtomicUsize::new(0) })
+        Arc::new(Self {
+            shards,
+            count: AtomicUsize::new(0),
+        })
     }
 
     fn shard(&self, key: u128) -> &Mutex<HashMap<u128, Arc<Flight>>> {
@@ -131,13 +134,19 @@ impl FlightTable {
             purged: AtomicBool::new(false),
         });
         shard.insert(key.hash(), Arc::clone(&flight));
-        Join::Lead(FlightPermit { table: Arc::clone(self), flight })
+        Join::Lead(FlightPermit {
+            table: Arc::clone(self),
+            flight,
+        })
     }
 
     /// Nobody joins `flight` from now on; its own followers stay.
     pub fn detach(&self, flight: &Arc<Flight>) {
         let mut shard = self.shard(flight.key).lock();
-        if shard.get(&flight.key).is_some_and(|current| Arc::ptr_eq(current, flight)) {
+        if shard
+            .get(&flight.key)
+            .is_some_and(|current| Arc::ptr_eq(current, flight))
+        {
             shard.remove(&flight.key);
             self.count.fetch_sub(1, Ordering::Relaxed);
         }
@@ -177,7 +186,9 @@ impl Flight {
     /// Waits for the answer's head, or for the news that there is none to share. Cancel safe.
     pub async fn head(&self) -> Phase {
         let mut phase = self.phase.subscribe();
-        let waited = phase.wait_for(|phase| !matches!(phase, Phase::Waiting)).await;
+        let waited = phase
+            .wait_for(|phase| !matches!(phase, Phase::Waiting))
+            .await;
         match waited {
             Ok(phase) => phase.clone(),
             Err(_) => Phase::Released(Release::Failed(OriginFailure::Abandoned)),
@@ -234,8 +245,12 @@ mod tests {
     #[tokio::test]
     async fn the_second_follows_and_learns_of_a_dropped_leader() {
         let table = FlightTable::new();
-        let Join::Lead(permit) = table.join(&key("a"), &key("a")) else { panic!("must lead") };
-        let Join::Follow(flight) = table.join(&key("a"), &key("a")) else { panic!("must follow") };
+        let Join::Lead(permit) = table.join(&key("a"), &key("a")) else {
+            panic!("must lead")
+        };
+        let Join::Follow(flight) = table.join(&key("a"), &key("a")) else {
+            panic!("must follow")
+        };
         drop(permit);
         assert!(matches!(
             flight.head().await,
@@ -248,15 +263,26 @@ mod tests {
     #[test]
     fn a_purge_marks_every_variant_and_lets_nobody_join() {
         let table = FlightTable::new();
-        let Join::Lead(one) = table.join(&key("a/1"), &key("a")) else { panic!("must lead") };
-        let Join::Lead(two) = table.join(&key("a/2"), &key("a")) else { panic!("must lead") };
-        let Join::Lead(other) = table.join(&key("b"), &key("b")) else { panic!("must lead") };
+        let Join::Lead(one) = table.join(&key("a/1"), &key("a")) else {
+            panic!("must lead")
+        };
+        let Join::Lead(two) = table.join(&key("a/2"), &key("a")) else {
+            panic!("must lead")
+        };
+        let Join::Lead(other) = table.join(&key("b"), &key("b")) else {
+            panic!("must lead")
+        };
         assert_eq!(table.purge(&key("a")), 2);
         assert!(one.flight().is_purged() && two.flight().is_purged());
         assert!(!other.flight().is_purged());
-        let Join::Lead(again) = table.join(&key("a/1"), &key("a")) else { panic!("must lead") };
+        let Join::Lead(again) = table.join(&key("a/1"), &key("a")) else {
+            panic!("must lead")
+        };
         drop(one);
-        assert!(matches!(table.join(&key("a/1"), &key("a")), Join::Follow(_)));
+        assert!(matches!(
+            table.join(&key("a/1"), &key("a")),
+            Join::Follow(_)
+        ));
         drop((again, two, other));
         assert!(table.is_empty());
     }

@@ -85,15 +85,25 @@ pub struct WindowReader {
 impl Window {
     /// A window that holds at most `limit_bytes`, or one piece if that is larger.
     pub fn new(limit_bytes: u64) -> Arc<Self> {
-        Arc::new(Self { limit_bytes, state: Mutex::default() })
+        Arc::new(Self {
+            limit_bytes,
+            state: Mutex::default(),
+        })
     }
 
     /// Appends a piece and wakes the readers that wait for it. Waits for room first, as the
     /// module describes. Cancel safe: a dropped call has appended nothing.
     pub async fn push(&self, piece: Bytes) {
         let len = piece.len() as u64;
-        while tokio::time::timeout(LAG_PATIENCE, self.room(len)).await.is_err() {
-            if self.state.lock().leave_laggards_behind(self.limit_bytes, len) {
+        while tokio::time::timeout(LAG_PATIENCE, self.room(len))
+            .await
+            .is_err()
+        {
+            if self
+                .state
+                .lock()
+                .leave_laggards_behind(self.limit_bytes, len)
+            {
                 break;
             }
         }
@@ -129,8 +139,17 @@ impl Window {
         if state.first != 0 {
             return None;
         }
-        let id = state.readers.insert(Cursor { next: 0, waker: None });
-        Some(WindowReader { window: Arc::clone(self), id, position: 0, from, until })
+        let id = state.readers.insert(Cursor {
+            next: 0,
+            waker: None,
+        });
+        Some(WindowReader {
+            window: Arc::clone(self),
+            id,
+            position: 0,
+            from,
+            until,
+        })
     }
 
     /// How many readers follow now.
@@ -149,7 +168,12 @@ impl State {
         if self.retained_bytes + len <= limit_bytes {
             return true;
         }
-        let slowest = self.readers.iter().map(|(_, c)| c.next).min().unwrap_or(u64::MAX);
+        let slowest = self
+            .readers
+            .iter()
+            .map(|(_, c)| c.next)
+            .min()
+            .unwrap_or(u64::MAX);
         while self.retained_bytes + len > limit_bytes && self.first < slowest {
             if !self.drop_front() {
                 break;
@@ -177,7 +201,9 @@ impl State {
     }
 
     fn drop_front(&mut self) -> bool {
-        let Some(piece) = self.pieces.pop_front() else { return false };
+        let Some(piece) = self.pieces.pop_front() else {
+            return false;
+        };
         self.retained_bytes -= piece.len() as u64;
         self.first += 1;
         true
@@ -190,7 +216,10 @@ impl State {
     }
 
     fn take_wakers(&mut self) -> Vec<Waker> {
-        self.readers.iter_mut().filter_map(|(_, c)| c.waker.take()).collect()
+        self.readers
+            .iter_mut()
+            .filter_map(|(_, c)| c.waker.take())
+            .collect()
     }
 }
 
@@ -296,16 +325,25 @@ mod tests {
 
     #[tokio::test]
     async fn ranges_cut_pieces() {
-        for (from, until, want) in
-            [(0, 3, "abc"), (2, 5, "cde"), (4, 6, "ef"), (6, 6, ""), (7, 99, "h"), (0, 99, "abcdefgh")]
-        {
+        for (from, until, want) in [
+            (0, 3, "abc"),
+            (2, 5, "cde"),
+            (4, 6, "ef"),
+            (6, 6, ""),
+            (7, 99, "h"),
+            (0, 99, "abcdefgh"),
+        ] {
             let window = Window::new(100);
             let reader = window.reader(from, until).unwrap();
             for piece in ["abc", "", "d", "efg", "h"] {
                 window.push(Bytes::from_static(piece.as_bytes())).await;
             }
             window.end(End::Complete);
-            assert_eq!(collect(reader).await.unwrap(), want.as_bytes(), "{from}..{until}");
+            assert_eq!(
+                collect(reader).await.unwrap(),
+                want.as_bytes(),
+                "{from}..{until}"
+            );
         }
     }
 
@@ -315,8 +353,14 @@ mod tests {
         let mut reader = window.reader(0, u64::MAX).unwrap();
         window.push(Bytes::from_static(b"half")).await;
         window.end(End::Failed);
-        assert_eq!(next(&mut reader).await, Some(Ok(Bytes::from_static(b"half"))));
-        assert_eq!(next(&mut reader).await, Some(Err(ReadGap::Failed { offset: 4 })));
+        assert_eq!(
+            next(&mut reader).await,
+            Some(Ok(Bytes::from_static(b"half")))
+        );
+        assert_eq!(
+            next(&mut reader).await,
+            Some(Err(ReadGap::Failed { offset: 4 }))
+        );
     }
 
     #[tokio::test]
@@ -334,7 +378,10 @@ mod tests {
         window.push(Bytes::from_static(b"abcd")).await;
         let pushed = tokio::time::timeout(LAG_PATIENCE * 20, window.push(Bytes::from_static(b"e")));
         assert!(pushed.await.is_err());
-        assert_eq!(next(&mut reader).await, Some(Ok(Bytes::from_static(b"abcd"))));
+        assert_eq!(
+            next(&mut reader).await,
+            Some(Ok(Bytes::from_static(b"abcd")))
+        );
         window.push(Bytes::from_static(b"e")).await;
         assert_eq!(next(&mut reader).await, Some(Ok(Bytes::from_static(b"e"))));
     }
@@ -349,7 +396,10 @@ mod tests {
         }
         window.end(End::Complete);
         assert_eq!(fast.await.unwrap().unwrap().len(), 16);
-        assert_eq!(next(&mut slow).await, Some(Err(ReadGap::Lagged { offset: 0 })));
+        assert_eq!(
+            next(&mut slow).await,
+            Some(Err(ReadGap::Lagged { offset: 0 }))
+        );
     }
 
     #[tokio::test]
@@ -357,7 +407,9 @@ mod tests {
         let window = Window::new(4);
         let reader = window.reader(0, u64::MAX).unwrap();
         window.push(Bytes::from_static(b"abcd")).await;
-        let (pushed, ()) = tokio::join!(window.push(Bytes::from_static(b"e")), async { drop(reader) });
+        let (pushed, ()) = tokio::join!(window.push(Bytes::from_static(b"e")), async {
+            drop(reader)
+        });
         let () = pushed;
         assert_eq!(window.readers(), 0);
     }
