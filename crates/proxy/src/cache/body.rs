@@ -17,10 +17,10 @@ use super::flight::{ReadGap, WindowReader};
 use super::outcome::Outcome;
 
 /// How often one answer may be continued from another source after its own failed.
-pub const RESUMES_MAX: u8 = 3;
+pub(super) const RESUMES_MAX: u8 = 3;
 
 /// A started attempt to continue a body.
-pub type Resuming = Pin<Box<dyn Future<Output = Result<Source, BoxError>> + Send>>;
+pub(super) type Resuming = Pin<Box<dyn Future<Output = Result<Source, BoxError>> + Send>>;
 
 /// Finds another source for the rest of a body whose source failed midway: the flash lost a
 /// fragment, or the fetch that was followed slid away.

@@ -14,11 +14,11 @@ use http_body::Body;
 use crate::BoxError;
 
 /// Largest piece: the unit in which followers are woken and memory is charged.
-pub const PIECE_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 
 /// A body read piece by piece.
 #[derive(Debug)]
-pub struct Pieces<B> {
+pub(super) struct Pieces<B> {
     body: B,
     /// What the last frame held beyond the last piece.
     rest: Bytes,
@@ -33,7 +33,7 @@ where
     B::Error: Into<BoxError>,
 {
     /// Reads `body`, of `expected` bytes if that is known.
-    pub fn new(body: B, expected: Option<u64>) -> Self {
+    pub(super) fn new(body: B, expected: Option<u64>) -> Self {
         Self {
             body,
             rest: Bytes::new(),
@@ -43,7 +43,7 @@ where
     }
 
     /// The next piece; `None` at the end. Trailers are dropped. Cancel safe: what was read stays.
-    pub async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+    pub(super) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         poll_fn(|cx| {
             loop {
                 self.take_rest();

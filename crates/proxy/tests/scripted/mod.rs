@@ -15,11 +15,10 @@ use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, Empty, StreamBody};
-use larder::cache::{
-    BoxBody, BoxError, Cache, CachePolicy, Clock, Core, OriginFailure, OriginFault,
-};
+use larder::cache::{Cache, CachePolicy, Clock, Core, OriginFailure, OriginFault};
 use larder::listen::ClientAddr;
 use larder::meta::StoredMeta;
+use larder::{BoxBody, BoxError};
 use larder_store::{Store, StoreOptions};
 use parking_lot::Mutex;
 use tower_service::Service;
