@@ -17,10 +17,10 @@ use super::flight::{ReadGap, WindowReader};
 use super::outcome::Outcome;
 
 /// How often one answer may be continued from another source after its own failed.
-pub const RESUMES_MAX: u8 = 3;
+pub(super) const RESUMES_MAX: u8 = 3;
 
 /// A started attempt to continue a body.
-pub type Resuming = Pin<Box<dyn Future<Output = Result<Source, BoxError>> + Send>>;
+pub(super) type Resuming = Pin<Box<dyn Future<Output = Result<Source, BoxError>> + Send>>;
 
 /// What failed midway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use bytes::{Buf, Bytes};
 use http_body::Body;
 
 /// Largest piece: the unit in which followers are woken and memory is charged.
-pub const PIECE_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 
 /// A body read piece by piece.
 #[derive(Debug)]
-pub struct Pieces<B> {
+pub(super) struct Pieces<B> {
     body: B,
     /// What the last frame held beyond the last piece.
     rest: Bytes,
@@ -30,7 +30,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     /// Reads `body`, of `expected` bytes if that is known.
-    pub fn new(body: B, expected: Option<u64>) -> Self {
+    pub(super) fn new(body: B, expected: Option<u64>) -> Self {
         Self {
             body,
             rest: Bytes::new(),
@@ -40,7 +40,7 @@ where
     }
 
     /// The next piece; `None` at the end. Trailers are dropped. Cancel safe: what was read stays.
-    pub async fn next(&mut self) -> Option<Result<Bytes, B::Error>> {
+    pub(super) async fn next(&mut self) -> Option<Result<Bytes, B::Error>> {
         poll_fn(|cx| {
             loop {
                 self.take_rest();

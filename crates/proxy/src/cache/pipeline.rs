@@ -53,6 +53,10 @@ struct Stale {
 }
 
 /// What a round of waiting came to.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives for one match; a box would be an allocation for each answer"
+)]
 enum Turn {
     Answer(Response<Body>),
     /// Try once more: lead, or follow another.
