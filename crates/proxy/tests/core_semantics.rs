@@ -5,6 +5,9 @@ mod scripted;
 use http::StatusCode;
 use scripted::{Bench, Step, get, request};
 
+/// Names and values of header fields.
+type Lines = &'static [(&'static str, &'static str)];
+
 #[tokio::test(start_paused = true)]
 async fn a_stale_object_is_confirmed_by_a_304() {
     let headers = [
@@ -142,7 +145,7 @@ async fn concurrent_variants_do_not_get_each_others_body() {
 async fn conditions_and_ranges_are_answered_from_the_store() {
     let headers = [("cache-control", "max-age=60"), ("etag", "\"1\"")];
     let bench = Bench::new(vec![Step::answer(200, &headers, "0123456789")]);
-    let rows: [(&[(&str, &str)], u16, &str); 6] = [
+    let rows: [(Lines, u16, &str); 6] = [
         (&[("range", "bytes=2-4")], 206, "234"),
         (&[], 200, "0123456789"),
         (&[("if-none-match", "\"1\"")], 304, ""),
