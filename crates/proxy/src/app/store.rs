@@ -25,7 +25,9 @@ pub(super) async fn open(config: &Config, plan: &MemoryPlan) -> Result<Store<Sto
     let mut options = StoreOptions::new(plan.ram_tier_bytes);
     options.seed = fastrand::u64(..);
     options.ssd = ssd(config).await?;
-    let store = Store::open(options).await.map_err(refused)?;
+    let store = Store::open(options)
+        .await
+        .map_err(|error| refused(&error))?;
     if let Some(ssd) = store.stats().ssd {
         tracing::info!(
             bytes = ssd.capacity_bytes,
@@ -83,7 +85,7 @@ async fn open_patiently(
 }
 
 /// A data file of another make is the operator's to sort out: larder wipes nothing.
-fn refused(error: OpenError) -> anyhow::Error {
+fn refused(error: &OpenError) -> anyhow::Error {
     anyhow::Error::new(Misconfigured {
         what: format!("the data file cannot be used: {error}"),
     })

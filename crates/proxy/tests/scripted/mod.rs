@@ -15,11 +15,10 @@ use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, Empty, StreamBody};
-use larder::cache::{
-    BoxBody, BoxError, Cache, CachePolicy, Clock, Core, OriginFailure, OriginFault,
-};
+use larder::cache::{Cache, CachePolicy, Clock, Core, OriginFailure, OriginFault};
 use larder::listen::ClientAddr;
 use larder::meta::StoredMeta;
+use larder::{BoxBody, BoxError};
 use larder_store::{Store, StoreOptions};
 use parking_lot::Mutex;
 use tower_service::Service;
@@ -32,6 +31,8 @@ pub enum Step {
     Hang,
     /// Closes the connection.
     Fail,
+    /// Gives up on the origin after its own time.
+    TimeOut,
     /// Answers. The body breaks off after `broken` bytes.
     Answer {
         status: u16,
@@ -73,7 +74,7 @@ fn header_map(lines: &[(&str, &str)]) -> HeaderMap {
 }
 
 #[derive(Debug)]
-pub struct Fault;
+pub struct Fault(OriginFailure);
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +84,7 @@ impl fmt::Display for Fault {
 
 impl OriginFault for Fault {
     fn failure(&self) -> OriginFailure {
-        OriginFailure::Protocol
+        self.0
     }
 }
 
@@ -119,7 +120,8 @@ impl Service<Request<BoxBody>> for ScriptedOrigin {
                 match step {
                     Step::Wait(time) => tokio::time::sleep(time).await,
                     Step::Hang => std::future::pending().await,
-                    Step::Fail => return Err(Fault),
+                    Step::Fail => return Err(Fault(OriginFailure::Protocol)),
+                    Step::TimeOut => return Err(Fault(OriginFailure::Timeout)),
                     Step::Answer {
                         status,
                         headers,
@@ -238,9 +240,10 @@ impl Bench {
         self.cache.core().policy.collapse_wait
     }
 
+    /// Waits until the origin has seen so many requests. Time passes meanwhile.
     pub async fn until_fetches(&self, count: usize) {
         while self.fetches() < count {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 

@@ -3,7 +3,6 @@
 mod table;
 mod window;
 
-pub use table::{
-    FLIGHTS_MAX, Flight, FlightPermit, FlightTable, Join, Phase, Release, Streaming, Variant,
-};
-pub use window::{End, ReadGap, Window, WindowReader};
+pub use table::{FLIGHTS_MAX, FlightTable};
+pub(super) use table::{Flight, FlightPermit, Join, Phase, Release, Streaming, Variant};
+pub(super) use window::{End, ReadGap, Window, WindowReader};

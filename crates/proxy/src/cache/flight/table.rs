@@ -20,10 +20,13 @@ pub const FLIGHTS_MAX: usize = 65_536;
 
 const SHARDS: usize = 64;
 
+/// Running fetches by their keys' hashes.
+type Shard = Mutex<HashMap<u128, Arc<Flight>>>;
+
 /// All running fetches.
 #[derive(Debug)]
 pub struct FlightTable {
-    shards: Box<[Mutex<HashMap<u128, Arc<Flight>>>]>,
+    shards: Box<[Shard]>,
     count: AtomicUsize,
 }
 

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use slab::Slab;
 
 /// How long a reader may hold up readers that are faster than it.
-pub const LAG_PATIENCE: Duration = Duration::from_secs(1);
+const LAG_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -408,7 +408,7 @@ mod tests {
         let reader = window.reader(0, u64::MAX).unwrap();
         window.push(Bytes::from_static(b"abcd")).await;
         let (pushed, ()) = tokio::join!(window.push(Bytes::from_static(b"e")), async {
-            drop(reader)
+            drop(reader);
         });
         let () = pushed;
         assert_eq!(window.readers(), 0);
