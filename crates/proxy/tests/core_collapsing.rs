@@ -88,6 +88,45 @@ async fn a_leader_that_says_nothing_holds_nobody_beyond_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_silent_origin_is_asked_twice_however_many_wait() {
+    let bench = Bench::new(vec![
+        Step::Hang,
+        Step::Wait(Duration::from_secs(30)),
+        Step::TimeOut,
+    ]);
+    let leader = tokio::spawn(bench.ask(get("/a")));
+    bench.until_fetches(1).await;
+    let others: Vec<_> = (0..50)
+        .map(|_| tokio::spawn(bench.ask(get("/a"))))
+        .collect();
+    for other in others {
+        let status = other.await.unwrap().status;
+        assert_eq!(status, StatusCode::GATEWAY_TIMEOUT);
+    }
+    assert_eq!(bench.fetches(), 2);
+    leader.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn followers_of_a_stalled_leader_take_its_answer_when_it_comes_after_all() {
+    let late = Duration::from_secs(11);
+    let bench = Bench::new(vec![
+        Step::Wait(late),
+        Step::Hang,
+        Step::answer(200, CACHEABLE, "x"),
+    ]);
+    let leader = tokio::spawn(bench.ask(get("/a")));
+    bench.until_fetches(1).await;
+    let others: Vec<_> = (0..5).map(|_| tokio::spawn(bench.ask(get("/a")))).collect();
+    bench.until_fetches(2).await;
+    assert_eq!(leader.await.unwrap().body.unwrap(), "x");
+    for other in others {
+        assert_eq!(other.await.unwrap().body.unwrap(), "x");
+    }
+    assert_eq!(bench.fetches(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn waiters_of_a_failed_leader_elect_another() {
     let bench = Bench::new(vec![
         Step::Wait(Duration::from_millis(10)),

@@ -211,3 +211,24 @@ async fn strangers_may_not_purge() {
     assert_eq!(bench.ask(purge).await.status, StatusCode::FORBIDDEN);
     assert!(bench.ask(get("/a")).await.cache_status.contains("hit"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_what_is_not_kept_is_asked_for_as_a_part() {
+    let part = [("content-range", "bytes 0-1/10")];
+    let bench = Bench::new(vec![
+        Step::answer(200, &[("cache-control", "no-store")], "0123456789"),
+        Step::answer(206, &part, "01"),
+        Step::answer(206, &part, "01"),
+    ]);
+    for _ in 0..2 {
+        let answer = bench
+            .ask(request("GET", "/a", &[("range", "bytes=0-1")]))
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.body.unwrap()),
+            (206, "01".into())
+        );
+        assert_eq!(bench.last_header("range"), Some("bytes=0-1".to_owned()));
+    }
+    assert_eq!(bench.fetches(), 3);
+}

@@ -1,7 +1,10 @@
 //! The store, opened as the configuration says.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use anyhow::{Context as _, Result};
-use larder_store::device::{DeviceOpenError, Engine, FileOptions, open_device};
+use larder_store::device::{Device, DeviceOpenError, Engine, FileOptions, open_device};
 use larder_store::{OpenError, SsdOptions, Store, StoreOptions};
 
 use crate::cli::exit::{Misconfigured, TryAgain};
@@ -9,11 +12,19 @@ use crate::config::{self, Config};
 use crate::meta::StoredMeta;
 use crate::plan::{MemoryPlan, disk_options};
 
+/// How long a data file may be in use before another larder is believed to run. A killed one keeps
+/// its lock until the kernel has given back the I/O that was under way, some 40 ms on an idle
+/// machine: who starts larder again at once must not be sent away.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Between two tries to lock the data file.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
 /// Opens memory, and flash if there is any.
 pub(super) async fn open(config: &Config, plan: &MemoryPlan) -> Result<Store<StoredMeta>> {
     let mut options = StoreOptions::new(plan.ram_tier_bytes);
     options.seed = fastrand::u64(..);
-    options.ssd = ssd(config)?;
+    options.ssd = ssd(config).await?;
     let store = Store::open(options)
         .await
         .map_err(|error| refused(&error))?;
@@ -27,7 +38,7 @@ pub(super) async fn open(config: &Config, plan: &MemoryPlan) -> Result<Store<Sto
     Ok(store)
 }
 
-fn ssd(config: &Config) -> Result<Option<SsdOptions>> {
+async fn ssd(config: &Config) -> Result<Option<SsdOptions>> {
     let Some(path) = config.store.file() else {
         return Ok(None);
     };
@@ -45,7 +56,7 @@ fn ssd(config: &Config) -> Result<Option<SsdOptions>> {
         config::Engine::Uring => Engine::Uring,
         config::Engine::File => Engine::File,
     };
-    let device = open_device(&file, engine).map_err(|error| {
+    let device = open_patiently(&file, engine).await.map_err(|error| {
         let what = error.to_string();
         match error {
             DeviceOpenError::Locked { .. } => anyhow::Error::new(TryAgain { what }),
@@ -55,6 +66,22 @@ fn ssd(config: &Config) -> Result<Option<SsdOptions>> {
     tracing::info!(engine = device.name(), path = %file.path.display(), "opened the data file");
     let disk = disk_options(&config.store, fastrand::u64(..));
     Ok(Some(SsdOptions { device, disk }))
+}
+
+/// Opens the device, and gives the kernel [`LOCK_PATIENCE`] to unlock what a killed process left.
+async fn open_patiently(
+    file: &FileOptions,
+    engine: Engine,
+) -> Result<Arc<dyn Device>, DeviceOpenError> {
+    let deadline = tokio::time::Instant::now() + LOCK_PATIENCE;
+    loop {
+        match open_device(file, engine) {
+            Err(DeviceOpenError::Locked { .. }) if tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// A data file of another make is the operator's to sort out: larder wipes nothing.

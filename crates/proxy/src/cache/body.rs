@@ -22,11 +22,20 @@ pub(super) const RESUMES_MAX: u8 = 3;
 /// A started attempt to continue a body.
 pub(super) type Resuming = Pin<Box<dyn Future<Output = Result<Source, BoxError>> + Send>>;
 
+/// What failed midway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// A fetch that was followed and went on too far.
+    Flight,
+    /// Anything else: the flash, or the origin's rest of a body.
+    Other,
+}
+
 /// Finds another source for the rest of a body whose source failed midway: the flash lost a
 /// fragment, or the fetch that was followed slid away.
 pub trait Resume: Send + Sync {
     /// Bytes `from..until` of the same representation, or an error when it cannot be had.
-    fn resume(&self, from: u64, until: u64) -> Resuming;
+    fn resume(&self, failed: Failed, from: u64, until: u64) -> Resuming;
 }
 
 /// Where bytes come from.
@@ -143,7 +152,11 @@ impl Body {
             return false;
         }
         self.resumes_left -= 1;
-        self.source = Source::Resuming(resume.resume(self.position, until));
+        let failed = match self.source {
+            Source::Flight(_) => Failed::Flight,
+            _ => Failed::Other,
+        };
+        self.source = Source::Resuming(resume.resume(failed, self.position, until));
         true
     }
 }
@@ -212,7 +225,7 @@ mod tests {
     struct From(&'static str);
 
     impl Resume for From {
-        fn resume(&self, from: u64, until: u64) -> Resuming {
+        fn resume(&self, _: Failed, from: u64, until: u64) -> Resuming {
             let rest = Bytes::from_static(self.0.as_bytes()).slice(from as usize..until as usize);
             Box::pin(async move { Ok(Source::Once(rest)) })
         }
@@ -221,7 +234,7 @@ mod tests {
     struct Never;
 
     impl Resume for Never {
-        fn resume(&self, _: u64, _: u64) -> Resuming {
+        fn resume(&self, _: Failed, _: u64, _: u64) -> Resuming {
             Box::pin(async { Err("gone".into()) })
         }
     }

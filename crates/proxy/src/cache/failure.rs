@@ -131,6 +131,13 @@ pub trait OriginFault: std::fmt::Display + Send + 'static {
     fn failure(&self) -> OriginFailure;
 }
 
+impl OriginFault for crate::BoxError {
+    /// A service that says no more than that it failed.
+    fn failure(&self) -> OriginFailure {
+        OriginFailure::Protocol
+    }
+}
+
 impl OriginFault for Infallible {
     fn failure(&self) -> OriginFailure {
         match *self {}

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::BodyExt;
 use larder_store::{Key, Object, Writer};
 use tokio::sync::oneshot;
 use tower_service::Service;
@@ -65,12 +64,12 @@ impl<B, S> Origin<B> for S where
 
 /// A body of the origin's.
 pub trait OriginBody:
-    http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static
+    http_body::Body<Data = Bytes, Error: Into<BoxError> + OriginFault> + Send + Unpin + 'static
 {
 }
 
 impl<B> OriginBody for B where
-    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError> + OriginFault> + Send + Unpin + 'static
 {
 }
 
@@ -307,10 +306,7 @@ async fn stream<S, B>(
     }));
     let ending = EndOnDrop(&window);
     let mut writer = parts.writer;
-    let mut source = Pieces::new(
-        parts.body.map_err(Into::into).boxed_unsync(),
-        parts.body_bytes,
-    );
+    let mut source = Pieces::new(parts.body, parts.body_bytes);
     let mut written = 0;
     let mut continuations = 0;
     loop {
@@ -326,6 +322,8 @@ async fn stream<S, B>(
                 window.push(piece).await;
             }
             None if parts.body_bytes.is_none_or(|expected| expected == written) => break,
+            // Who waited for as long as a silence may last is not asked to wait once more.
+            Some(Err(error)) if error.failure() == OriginFailure::Timeout => return,
             _ if continuations == CONTINUATIONS_MAX => return,
             _ => {
                 continuations += 1;

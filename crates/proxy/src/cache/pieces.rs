@@ -11,8 +11,6 @@ use std::task::Poll;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 
-use crate::BoxError;
-
 /// Largest piece: the unit in which followers are woken and memory is charged.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -30,7 +28,6 @@ pub(super) struct Pieces<B> {
 impl<B> Pieces<B>
 where
     B: Body<Data = Bytes> + Unpin,
-    B::Error: Into<BoxError>,
 {
     /// Reads `body`, of `expected` bytes if that is known.
     pub(super) fn new(body: B, expected: Option<u64>) -> Self {
@@ -43,7 +40,7 @@ where
     }
 
     /// The next piece; `None` at the end. Trailers are dropped. Cancel safe: what was read stays.
-    pub(super) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+    pub(super) async fn next(&mut self) -> Option<Result<Bytes, B::Error>> {
         poll_fn(|cx| {
             loop {
                 self.take_rest();
@@ -57,7 +54,7 @@ where
                         }
                     }
                     Poll::Ready(Some(Err(error))) if self.piece.is_empty() => {
-                        return Poll::Ready(Some(Err(error.into())));
+                        return Poll::Ready(Some(Err(error)));
                     }
                     Poll::Ready(None) if self.piece.is_empty() => return Poll::Ready(None),
                     Poll::Pending if self.piece.is_empty() => return Poll::Pending,

@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use http::{Response, request};
+use http::header::RANGE;
+use http::{Response, StatusCode, request};
 use larder_store::{Key, Object};
 use tokio::sync::oneshot;
 
@@ -61,6 +62,8 @@ enum Turn {
     Answer(Response<Body>),
     /// Try once more: lead, or follow another.
     Again(Option<OriginFailure>),
+    /// As `Again`, with an ear on the one that said nothing so far.
+    Stalled(Arc<Flight>),
     /// Nothing can be shared.
     Alone(Detail),
 }
@@ -73,6 +76,7 @@ where
     /// lookup → decide → respond, or flight → origin → fill → respond.
     pub(super) async fn answer(self, body: BoxBody) -> Response<Body> {
         let mut failure = None;
+        let mut stalled = None;
         for round in 0..ROUNDS_MAX {
             let found = find(&self.core, &self.key, &self.parts.headers).await;
             let (variant, stale) = match found {
@@ -103,12 +107,13 @@ where
                 let why = pass_reason(stale.as_ref(), variant.as_ref());
                 return pass::pass(self, body, why, Some(Detail::HitForMiss)).await;
             }
-            match self.turn(variant, stale.as_ref()).await {
+            match self.turn(variant, stale.as_ref(), stalled.as_ref()).await {
                 Turn::Answer(response) => return response,
                 Turn::Alone(why) => {
                     let fwd = pass_reason(stale.as_ref(), None);
                     return pass::pass(self, body, fwd, Some(why)).await;
                 }
+                Turn::Stalled(flight) => stalled = Some(flight),
                 Turn::Again(Some(cause)) if !cause.may_retry() || round + 1 == ROUNDS_MAX => {
                     return self.failed(cause, stale.as_ref());
                 }
@@ -177,7 +182,12 @@ where
     }
 
     /// Leads or follows a fetch, up to its head.
-    async fn turn(&self, variant: Option<Variant>, stale: Option<&Stale>) -> Turn {
+    async fn turn(
+        &self,
+        variant: Option<Variant>,
+        stale: Option<&Stale>,
+        stalled: Option<&Arc<Flight>>,
+    ) -> Turn {
         let flight_key = variant.as_ref().map_or(&self.key, |variant| &variant.key);
         match self.core.flights.join(flight_key, &self.key) {
             Join::Full => Turn::Alone(Detail::CollapseTimeout),
@@ -188,22 +198,30 @@ where
                 let fetch = self.fetch(variant, old);
                 let core = Arc::clone(&self.core);
                 tokio::spawn(fill(core, self.origin.clone(), fetch, permit, Some(sender)));
-                self.led(flight.head().await, receiver, stale).await
+                match first_head(&flight, stalled).await {
+                    (phase, false) => self.led(phase, receiver, stale).await,
+                    (phase, true) => self.followed(phase, stale),
+                }
+            }
+            // The second leader in a row is waited for as long as the origin itself would be.
+            Join::Follow(flight) if stalled.is_some() => {
+                self.followed(first_head(&flight, stalled).await.0, stale)
             }
             Join::Follow(flight) => {
                 match tokio::time::timeout(self.core.policy.collapse_wait, flight.head()).await {
                     Ok(phase) => self.followed(phase, stale),
-                    Err(_) => self.stalled(&flight),
+                    Err(_) => self.stalled(flight),
                 }
             }
         }
     }
 
-    /// A leader that says nothing holds nobody: it keeps its own client, and others start anew.
-    fn stalled(&self, flight: &Arc<Flight>) -> Turn {
+    /// A leader that says nothing holds nobody: the first of its followers leads anew, and the
+    /// others follow whichever of the two speaks first.
+    fn stalled(&self, flight: Arc<Flight>) -> Turn {
         self.core.events.stalled_leaders.add();
-        self.core.flights.detach(flight);
-        Turn::Again(None)
+        self.core.flights.detach(&flight);
+        Turn::Stalled(flight)
     }
 
     /// The one who led gets what there is, be it nothing: only its followers may try anew.
@@ -216,6 +234,10 @@ where
         if let Phase::Released(Release::Uncacheable(_)) = phase
             && let Ok((response, why)) = unshared.await
         {
+            // A part was asked for, and the whole is not worth keeping: ask for the part alone.
+            if self.parts.headers.contains_key(RANGE) && response.status() == StatusCode::OK {
+                return Turn::Alone(why);
+            }
             return Turn::Answer(self.unshared(response, why, stale));
         }
         match self.joined(phase, stale, Decision::Miss) {
@@ -393,5 +415,23 @@ fn pass_reason(stale: Option<&Stale>, variant: Option<&Variant>) -> Fwd {
         (Some(stale), _) => stale.reason,
         (None, Some(_)) => Fwd::VaryMiss,
         (None, None) => Fwd::UriMiss,
+    }
+}
+
+/// The head of `flight`, or of the stalled one before it if that has something to share first:
+/// then with `true`.
+async fn first_head(flight: &Flight, stalled: Option<&Arc<Flight>>) -> (Phase, bool) {
+    let Some(stalled) = stalled else {
+        return (flight.head().await, false);
+    };
+    let late = async {
+        match stalled.head().await {
+            Phase::Released(_) | Phase::Waiting => std::future::pending().await,
+            phase => phase,
+        }
+    };
+    tokio::select! {
+        phase = flight.head() => (phase, false),
+        phase = late => (phase, true),
     }
 }

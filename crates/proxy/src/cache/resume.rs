@@ -6,7 +6,7 @@ use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use larder_store::Key;
 
-use super::body::{Resume, Resuming, Source};
+use super::body::{Failed, Resume, Resuming, Source};
 use super::core::Core;
 use super::fill::{Origin, OriginBody};
 use super::request::{FetchRequest, send};
@@ -28,7 +28,7 @@ where
     S: Origin<B>,
     B: OriginBody,
 {
-    fn resume(&self, from: u64, until: u64) -> Resuming {
+    fn resume(&self, failed: Failed, from: u64, until: u64) -> Resuming {
         let core = Arc::clone(&self.core);
         let origin = self.origin.clone();
         let key = self.key.clone();
@@ -36,14 +36,17 @@ where
         let rest = self.request.rest(&meta, from, until);
         Box::pin(async move {
             core.events.resumed.add();
-            if let Some(object) = core.store.get(&key).await
+            // What failed on flash once is not read there again.
+            if failed == Failed::Flight
+                && let Some(object) = core.store.get(&key).await
                 && is_same_representation(&object.meta, &meta)
                 && until <= object.body.len()
             {
                 return Ok(Source::Store(object.body.read(from..until)));
             }
             let rest = rest.ok_or("nothing names the rest of the body")?;
-            Ok(Source::Origin(ask_rest(&core, &origin, rest, from).await?))
+            let rest = ask_rest(&core, &origin, rest, from).await?;
+            Ok(Source::Origin(rest.map_err(Into::into).boxed_unsync()))
         })
     }
 }
@@ -55,7 +58,7 @@ pub(super) async fn ask_rest<S, B>(
     origin: &S,
     request: Request<BoxBody>,
     from: u64,
-) -> Result<BoxBody, BoxError>
+) -> Result<B, BoxError>
 where
     S: Origin<B>,
     B: OriginBody,
@@ -71,7 +74,7 @@ where
     if answer.status() != StatusCode::PARTIAL_CONTENT || !begins {
         return Err("the origin has another representation by now".into());
     }
-    Ok(answer.into_body().map_err(Into::into).boxed_unsync())
+    Ok(answer.into_body())
 }
 
 /// Whether two entries describe the same bytes: one response, or one that confirmed it.

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::stall::StallTimer;
 
 /// A socket whose writes fail with [`io::ErrorKind::TimedOut`] when the peer's window has stayed
-/// closed for one to two times the timeout. Reads are passed through.
+/// closed for the timeout. Reads are passed through.
 #[derive(Debug)]
 pub(super) struct TimeoutIo<IO> {
     io: IO,

@@ -39,6 +39,8 @@ pub enum Step {
     Hang,
     /// Closes the connection.
     Fail,
+    /// Gives up on the origin after its own time.
+    TimeOut,
     /// Answers. The body breaks off after `broken` bytes.
     Answer {
         status: u16,
@@ -80,7 +82,7 @@ fn header_map(lines: &[(&str, &str)]) -> HeaderMap {
 }
 
 #[derive(Debug)]
-pub struct Fault;
+pub struct Fault(OriginFailure);
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,7 +92,7 @@ impl fmt::Display for Fault {
 
 impl OriginFault for Fault {
     fn failure(&self) -> OriginFailure {
-        OriginFailure::Protocol
+        self.0
     }
 }
 
@@ -126,7 +128,8 @@ impl Service<Request<BoxBody>> for ScriptedOrigin {
                 match step {
                     Step::Wait(time) => tokio::time::sleep(time).await,
                     Step::Hang => std::future::pending().await,
-                    Step::Fail => return Err(Fault),
+                    Step::Fail => return Err(Fault(OriginFailure::Protocol)),
+                    Step::TimeOut => return Err(Fault(OriginFailure::Timeout)),
                     Step::Answer {
                         status,
                         headers,
@@ -245,9 +248,10 @@ impl Bench {
         self.cache.core().policy.collapse_wait
     }
 
+    /// Waits until the origin has seen so many requests. Time passes meanwhile.
     pub async fn until_fetches(&self, count: usize) {
         while self.fetches() < count {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 
