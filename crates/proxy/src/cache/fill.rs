@@ -239,7 +239,11 @@ fn remembered_s(core: &Core, why: Detail) -> u64 {
     }
 }
 
-fn content_length<B: http_body::Body>(headers: &http::HeaderMap, body: &B) -> Option<u64> {
+/// The length of a body, if the origin told it.
+pub(super) fn content_length<B: http_body::Body>(
+    headers: &http::HeaderMap,
+    body: &B,
+) -> Option<u64> {
     let named = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|len| len.to_str().ok()?.parse().ok());
