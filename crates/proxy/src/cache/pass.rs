@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use super::body::{Body, Source};
 use super::core::Core;
 use super::failure::{Blame, OriginFailure};
-use super::fill::{Origin, OriginBody};
+use super::fill::{Origin, OriginBody, content_length};
 use super::outcome::{Decision, From, Outcome};
 use super::pipeline::Exchange;
 use super::request::{forwarded_headers, send};
@@ -59,7 +59,15 @@ where
 
 /// Whether a key that once proved uncacheable would be stored now: its next request is
 /// collapsed again.
-fn becomes_storable<B>(core: &Core, parts: &http::request::Parts, answer: &Response<B>) -> bool {
+fn becomes_storable<B: OriginBody>(
+    core: &Core,
+    parts: &http::request::Parts,
+    answer: &Response<B>,
+) -> bool {
+    let body_bytes = content_length(answer.headers(), answer.body());
+    if body_bytes.is_some_and(|len| len > core.policy.object_bytes_max) {
+        return false;
+    }
     let asked = RequestDirectives::parse(&parts.headers);
     let said = ResponseDirectives::parse(answer.headers());
     storable(
