@@ -238,7 +238,11 @@ fn remembered_s(core: &Core, why: Detail) -> u64 {
     }
 }
 
-fn content_length<B: http_body::Body>(headers: &http::HeaderMap, body: &B) -> Option<u64> {
+/// The length of a body, if the origin told it.
+pub(super) fn content_length<B: http_body::Body>(
+    headers: &http::HeaderMap,
+    body: &B,
+) -> Option<u64> {
     let named = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|len| len.to_str().ok()?.parse().ok());
@@ -305,7 +309,7 @@ async fn stream<S, B>(
         variant: parts.variant,
     }));
     let ending = EndOnDrop(&window);
-    let mut writer = parts.writer;
+    let mut writer = Some(parts.writer);
     let mut source = Pieces::new(parts.body, parts.body_bytes);
     let mut written = 0;
     let mut continuations = 0;
@@ -313,10 +317,15 @@ async fn stream<S, B>(
         match source.next().await {
             Some(Ok(piece)) => {
                 written += piece.len() as u64;
-                if written > core.policy.object_bytes_max {
+                if written > core.policy.object_bytes_max && writer.take().is_some() {
+                    turns_out_too_large(&core, &fetch, &permit);
+                }
+                if writer.is_none() && window.is_abandoned() {
                     return;
                 }
-                if !permit.flight().is_purged() {
+                if let Some(writer) = &mut writer
+                    && !permit.flight().is_purged()
+                {
                     writer.write(piece.clone()).await;
                 }
                 window.push(piece).await;
@@ -339,12 +348,23 @@ async fn stream<S, B>(
             }
         }
     }
-    if !permit.flight().is_purged() {
+    if let Some(writer) = writer
+        && !permit.flight().is_purged()
+    {
         writer.finish(meta).await;
     }
     // Only now: who comes between the end of the stream and the store's knowing it, follows.
     ending.complete();
     drop(permit);
+}
+
+/// A body whose length nobody told has become larger than what is kept: it goes on for those who
+/// read it, and whoever comes from now on asks by himself.
+fn turns_out_too_large(core: &Core, fetch: &Fetch, permit: &FlightPermit) {
+    core.flights.detach(permit.flight());
+    let seconds = remembered_s(core, Detail::TooLarge);
+    core.hit_for_miss
+        .insert(&fetch.primary, core.now(), seconds);
 }
 
 /// Whatever ends the fill ends its readers too.

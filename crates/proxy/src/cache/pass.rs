@@ -1,13 +1,12 @@
 //! Past the cache: the request as it is to the origin, the answer as it is to the client.
 
-use http::header::CONTENT_LENGTH;
 use http::{Request, Response, Uri};
 use http_body_util::BodyExt;
 
 use super::body::{Body, Source};
 use super::core::Core;
 use super::failure::{Blame, OriginFailure};
-use super::fill::{Origin, OriginBody};
+use super::fill::{Origin, OriginBody, content_length};
 use super::outcome::{Decision, From, Outcome};
 use super::pipeline::Exchange;
 use super::request::{forwarded_headers, send};
@@ -59,7 +58,15 @@ where
 
 /// Whether a key that once proved uncacheable would be stored now: its next request is
 /// collapsed again.
-fn becomes_storable<B>(core: &Core, parts: &http::request::Parts, answer: &Response<B>) -> bool {
+fn becomes_storable<B: OriginBody>(
+    core: &Core,
+    parts: &http::request::Parts,
+    answer: &Response<B>,
+) -> bool {
+    let body_bytes = content_length(answer.headers(), answer.body());
+    if body_bytes.is_some_and(|len| len > core.policy.object_bytes_max) {
+        return false;
+    }
     let asked = RequestDirectives::parse(&parts.headers);
     let said = ResponseDirectives::parse(answer.headers());
     storable(
@@ -72,17 +79,6 @@ fn becomes_storable<B>(core: &Core, parts: &http::request::Parts, answer: &Respo
         &core.policy.store,
     )
     .is_ok()
-        && content_length(answer).is_none_or(|len| len <= core.policy.object_bytes_max)
-}
-
-fn content_length<B>(answer: &Response<B>) -> Option<u64> {
-    answer
-        .headers()
-        .get(CONTENT_LENGTH)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
 }
 
 /// The origin's answer, for one client.

@@ -1,5 +1,7 @@
 //! `larder serve`: runs the proxy.
 
+use std::io::IsTerminal as _;
+
 use anyhow::Result;
 use clap::Args;
 use tracing_subscriber::EnvFilter;
@@ -35,12 +37,14 @@ pub(super) fn run(args: &ServeArgs) -> Result<()> {
     app::serve(config)
 }
 
-/// The event log, on standard error. `RUST_LOG` wins over the configuration.
+/// The event log, on standard error, in colours for a terminal alone. `RUST_LOG` wins over the
+/// configuration.
 fn start_log(log: &LogConfig) {
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(log.level.as_str()));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     match log.format {
         LogFormat::Text => builder.init(),

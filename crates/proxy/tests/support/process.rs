@@ -10,6 +10,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{PATIENCE, until};
 
+/// Lines of a process that a failed test shows.
+const LAST_WORDS: usize = 30;
+
 /// A running `larder` whose output is collected line by line, both streams into one.
 pub struct Process {
     child: Child,
@@ -118,7 +121,9 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("--- pid {} said:\n{}", self.pid(), self.said());
+            self.said();
+            let last = &self.seen[self.seen.len().saturating_sub(LAST_WORDS)..];
+            eprintln!("--- pid {} said at last:\n{}", self.pid(), last.join("\n"));
         }
     }
 }

@@ -152,6 +152,12 @@ impl Window {
         })
     }
 
+    /// Whether nobody reads, and nobody can begin to: the start is gone.
+    pub fn is_abandoned(&self) -> bool {
+        let state = self.state.lock();
+        state.first != 0 && state.readers.is_empty()
+    }
+
     /// How many readers follow now.
     pub fn readers(&self) -> usize {
         self.state.lock().readers.len()
@@ -345,6 +351,19 @@ mod tests {
                 "{from}..{until}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_window_is_abandoned_when_nobody_can_read_it_any_more() {
+        let window = Window::new(4);
+        window.push(Bytes::from_static(b"head")).await;
+        assert!(!window.is_abandoned(), "a reader may still come");
+        let mut reader = window.reader(0, u64::MAX).unwrap();
+        next(&mut reader).await;
+        window.push(Bytes::from_static(b"tail")).await;
+        assert!(!window.is_abandoned(), "one still reads");
+        drop(reader);
+        assert!(window.is_abandoned());
     }
 
     #[tokio::test]
