@@ -138,17 +138,21 @@ where
         } else {
             self.core.now()
         };
-        let (decision, ttl_s) = match decide(&object.meta, &self.directives, now) {
-            decide::Decision::Fresh { ttl_s, .. } => (Decision::Hit, ttl_s),
-            decide::Decision::Stale { ttl_s, .. } => (Decision::Stale, ttl_s),
+        let (decision, status) = match decide(&object.meta, &self.directives, now) {
+            decide::Decision::Fresh { ttl_s, .. } => {
+                (Decision::Hit, status::stored(ttl_s, object.tier))
+            }
+            decide::Decision::Stale { ttl_s, .. } => {
+                (Decision::Stale, status::stale(ttl_s, Detail::MaxStale))
+            }
             decide::Decision::StaleWhileRevalidate { ttl_s, .. } => {
                 self.refresh(key, object, variant);
-                (Decision::Stale, ttl_s)
+                let why = Detail::StaleWhileRevalidate;
+                (Decision::Stale, status::stale(ttl_s, why))
             }
             decide::Decision::Revalidate { reason } => return Err(reason.fwd()),
             decide::Decision::OnlyIfCached => return Ok(self.only_if_cached()),
         };
-        let status = status::stored(ttl_s, object.tier);
         let outcome = Outcome::new(decision, From::from(object.tier));
         self.respond(key, &Content::Stored(object), &status, outcome)
             .ok_or(Fwd::Miss)
