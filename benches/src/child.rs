@@ -1,10 +1,15 @@
 //! A server in a process of its own, pinned to its processors, with its CPU time.
 
 use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rustix::thread::{CpuSet, sched_setaffinity};
+
+/// How long a server may take from its announcement to its first connection.
+const REACHABLE_WITHIN: Duration = Duration::from_secs(10);
 
 /// The environment variable that makes a benchmark's own binary be the server.
 pub const ROLE: &str = "LARDER_BENCH_ROLE";
@@ -53,7 +58,21 @@ impl Server {
                 break address.to_owned();
             }
         };
-        Ok(Self { child, address })
+        let server = Self { child, address };
+        server.until_reachable()?;
+        Ok(server)
+    }
+
+    /// What is announced before it is bound refuses for a moment.
+    fn until_reachable(&self) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        while let Err(error) = TcpStream::connect(&self.address) {
+            if begun.elapsed() > REACHABLE_WITHIN {
+                return Err(error).context("the server cannot be reached");
+            }
+            std::thread::yield_now();
+        }
+        Ok(())
     }
 
     /// CPU seconds used so far, user and system.

@@ -16,3 +16,8 @@ pub mod rules;
 pub mod upgrade;
 
 pub use body::{BoxBody, BoxError};
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -5,6 +5,9 @@ mod scripted;
 use http::StatusCode;
 use scripted::{Bench, Step, get, request};
 
+/// Names and values of header fields.
+type Lines = &'static [(&'static str, &'static str)];
+
 #[tokio::test(start_paused = true)]
 async fn a_stale_object_is_confirmed_by_a_304() {
     let headers = [
@@ -142,7 +145,7 @@ async fn concurrent_variants_do_not_get_each_others_body() {
 async fn conditions_and_ranges_are_answered_from_the_store() {
     let headers = [("cache-control", "max-age=60"), ("etag", "\"1\"")];
     let bench = Bench::new(vec![Step::answer(200, &headers, "0123456789")]);
-    let rows: [(&[(&str, &str)], u16, &str); 6] = [
+    let rows: [(Lines, u16, &str); 6] = [
         (&[("range", "bytes=2-4")], 206, "234"),
         (&[], 200, "0123456789"),
         (&[("if-none-match", "\"1\"")], 304, ""),
@@ -207,4 +210,25 @@ async fn strangers_may_not_purge() {
         .insert(larder::listen::ClientAddr(([192, 0, 2, 1], 1).into()));
     assert_eq!(bench.ask(purge).await.status, StatusCode::FORBIDDEN);
     assert!(bench.ask(get("/a")).await.cache_status.contains("hit"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_what_is_not_kept_is_asked_for_as_a_part() {
+    let part = [("content-range", "bytes 0-1/10")];
+    let bench = Bench::new(vec![
+        Step::answer(200, &[("cache-control", "no-store")], "0123456789"),
+        Step::answer(206, &part, "01"),
+        Step::answer(206, &part, "01"),
+    ]);
+    for _ in 0..2 {
+        let answer = bench
+            .ask(request("GET", "/a", &[("range", "bytes=0-1")]))
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.body.unwrap()),
+            (206, "01".into())
+        );
+        assert_eq!(bench.last_header("range"), Some("bytes=0-1".to_owned()));
+    }
+    assert_eq!(bench.fetches(), 3);
 }

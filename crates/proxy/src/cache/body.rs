@@ -24,7 +24,7 @@ pub(super) type Resuming = Pin<Box<dyn Future<Output = Result<Source, BoxError>>
 
 /// What failed midway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failed {
+pub enum Failed {
     /// A fetch that was followed and went on too far.
     Flight,
     /// Anything else: the flash, or the origin's rest of a body.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::BodyExt;
 use larder_store::{Key, Object, Writer};
 use tokio::sync::oneshot;
 use tower_service::Service;

@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use http::{Response, request};
+use http::header::RANGE;
+use http::{Response, StatusCode, request};
 use larder_store::{Key, Object};
 use tokio::sync::oneshot;
 
@@ -237,6 +238,10 @@ where
         if let Phase::Released(Release::Uncacheable(_)) = phase
             && let Ok((response, why)) = unshared.await
         {
+            // A part was asked for, and the whole is not worth keeping: ask for the part alone.
+            if self.parts.headers.contains_key(RANGE) && response.status() == StatusCode::OK {
+                return Turn::Alone(why);
+            }
             return Turn::Answer(self.unshared(response, why, stale));
         }
         match self.joined(phase, stale, Decision::Miss) {

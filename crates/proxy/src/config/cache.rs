@@ -30,7 +30,7 @@ pub struct CacheConfig {
 impl Default for CacheConfig {
     fn default() -> Self {
         Self {
-            object_bytes_max: 1 << 30,
+            object_bytes_max: 16 << 30,
             heuristic_max: Duration::from_secs(86_400),
             heuristic_fraction: 0.1,
             collapse_wait: Duration::from_secs(5),

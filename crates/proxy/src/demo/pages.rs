@@ -6,7 +6,8 @@ pub(super) const HOME: &str = r#"<!doctype html>
 <meta charset="utf-8">
 <title>larder</title>
 <style>
-  body { max-width: 38rem; margin: 4rem auto; padding: 0 1rem; font: 18px/1.6 Georgia, serif; color: #33261b; background: #fbf6ec }
+  body { max-width: 38rem; margin: 4rem auto; padding: 0 1rem; font: 18px/1.6 Georgia, serif }
+  body { color: #33261b; background: #fbf6ec }
   h1 { font-weight: normal } img { float: right; width: 9rem; margin: 0 0 1rem 1.5rem }
   a { color: #9a4a1c } code { font-size: .85em }
 </style>
@@ -29,9 +30,12 @@ Reload it and look at the <code>Cache-Status</code> and <code>Age</code> fields 
 pub(super) const PICTURE: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 90" role="img" aria-label="A shelf with three jars">
   <rect x="4" y="74" width="112" height="7" rx="2" fill="#8a5a33"/>
   <g stroke="#33261b" stroke-width="1.5">
-    <rect x="12" y="40" width="26" height="34" rx="5" fill="#d9822b"/><rect x="15" y="33" width="20" height="8" rx="2" fill="#f3e3c3"/>
-    <rect x="47" y="26" width="28" height="48" rx="6" fill="#8fae5d"/><rect x="51" y="18" width="20" height="9" rx="2" fill="#f3e3c3"/>
-    <rect x="84" y="46" width="24" height="28" rx="5" fill="#b5443a"/><rect x="87" y="39" width="18" height="8" rx="2" fill="#f3e3c3"/>
+    <rect x="12" y="40" width="26" height="34" rx="5" fill="#d9822b"/>
+    <rect x="15" y="33" width="20" height="8" rx="2" fill="#f3e3c3"/>
+    <rect x="47" y="26" width="28" height="48" rx="6" fill="#8fae5d"/>
+    <rect x="51" y="18" width="20" height="9" rx="2" fill="#f3e3c3"/>
+    <rect x="84" y="46" width="24" height="28" rx="5" fill="#b5443a"/>
+    <rect x="87" y="39" width="18" height="8" rx="2" fill="#f3e3c3"/>
   </g>
 </svg>
 "##;

@@ -118,7 +118,7 @@ mod tests {
             (r#"a="x, no-store"#, &[r#"a="x"#, "no-store"]),
             (r#"a="x\", no-store"#, &[r#"a="x\""#, "no-store"]),
             (r#"a="", b"#, &[r#"a="""#, "b"]),
-            (r#""a,b" , "c"#, &[r#""a,b""#, r#""c"#]),
+            (r#""a,b" , "c""#, &[r#""a,b""#, r#""c""#]),
         ];
         for (line, expected) in table {
             assert_eq!(split(line, Escapes::Backslash), *expected, "{line}");

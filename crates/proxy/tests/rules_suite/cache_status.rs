@@ -24,136 +24,143 @@ fn text(status: &CacheStatus<'_>) -> String {
     status.to_value(&own("larder")).to_str().unwrap().to_owned()
 }
 
+const NOTHING: CacheStatus<'static> = CacheStatus {
+    hit: false,
+    fwd: None,
+    fwd_status: None,
+    ttl: None,
+    stored: false,
+    collapsed: false,
+    key: None,
+    detail: None,
+};
+
+#[track_caller]
+fn says(table: &[(CacheStatus<'_>, &str)]) {
+    for (status, expected) in table {
+        assert_eq!(text(status), *expected);
+    }
+}
+
 #[test]
-fn what_the_field_says() {
-    let none = CacheStatus::default();
-    let table: &[(CacheStatus<'_>, &str)] = &[
-        (none, "larder"),
+fn hits() {
+    let hit = CacheStatus {
+        hit: true,
+        ..NOTHING
+    };
+    let ram = Some(Detail::Ram);
+    assert_eq!(NOTHING, CacheStatus::default());
+    says(&[
+        (NOTHING, "larder"),
         (
             CacheStatus {
-                hit: true,
                 ttl: Some(376),
-                detail: Some(Detail::Ram),
-                ..none
+                detail: ram,
+                ..hit
             },
             "larder;hit;ttl=376;detail=ram",
         ),
         (
             CacheStatus {
-                hit: true,
                 ttl: Some(-412),
-                ..none
+                ..hit
             },
             "larder;hit;ttl=-412",
         ),
         (
             CacheStatus {
-                hit: true,
                 fwd: Some(Fwd::Miss),
-                ..none
+                ..hit
             },
             "larder;hit",
         ),
+    ]);
+}
+
+#[test]
+fn forwarded_requests() {
+    let forwarded = |why| CacheStatus {
+        fwd: Some(why),
+        ..NOTHING
+    };
+    let fwd_status = Some(StatusCode::NOT_MODIFIED);
+    let detail = Some(NoStore::SetCookie.into());
+    says(&[
         (
             CacheStatus {
-                fwd: Some(Fwd::UriMiss),
                 stored: true,
-                ..none
+                ..forwarded(Fwd::UriMiss)
             },
             "larder;fwd=uri-miss;stored",
         ),
         (
             CacheStatus {
-                fwd: Some(Fwd::UriMiss),
                 collapsed: true,
-                ..none
+                ..forwarded(Fwd::UriMiss)
             },
             "larder;fwd=uri-miss;collapsed",
         ),
         (
             CacheStatus {
-                fwd: Some(Fwd::Stale),
-                fwd_status: Some(StatusCode::NOT_MODIFIED),
-                ..none
+                fwd_status,
+                ..forwarded(Fwd::Stale)
             },
             "larder;fwd=stale;fwd-status=304",
         ),
         (
             CacheStatus {
-                fwd: Some(Fwd::Bypass),
-                detail: Some(NoStore::SetCookie.into()),
-                ..none
+                detail,
+                ..forwarded(Fwd::Bypass)
             },
             "larder;fwd=bypass;detail=set-cookie",
         ),
+    ]);
+}
+
+#[test]
+fn keys_are_quoted_or_left_out() {
+    let long = "x".repeat(KEY_BYTES_MAX + 1);
+    let key = |key| CacheStatus {
+        key: Some(key),
+        ..NOTHING
+    };
+    says(&[
+        (key("http://a/\"\\"), "larder;key=\"http://a/\\\"\\\\\""),
+        (key("\u{fc}"), "larder"),
+        (key("a\nb"), "larder"),
+        (key(&long), "larder"),
+    ]);
+}
+
+#[test]
+fn lifetimes_stay_in_the_bounds_of_a_structured_field() {
+    let ttl = |ttl_s| CacheStatus {
+        ttl: Some(ttl_s),
+        ..NOTHING
+    };
+    says(&[
+        (ttl(i64::MAX), "larder;ttl=999999999999999"),
+        (ttl(i64::MIN), "larder;ttl=-999999999999999"),
+    ]);
+}
+
+#[test]
+fn details_have_the_names_of_decisions() {
+    let detail = |detail| CacheStatus {
+        detail: Some(detail),
+        ..NOTHING
+    };
+    says(&[
         (
-            CacheStatus {
-                key: Some("http://a/\"\\"),
-                ..none
-            },
-            "larder;key=\"http://a/\\\"\\\\\"",
-        ),
-        (
-            CacheStatus {
-                key: Some("\u{fc}"),
-                ..none
-            },
-            "larder",
-        ),
-        (
-            CacheStatus {
-                key: Some("a\nb"),
-                ..none
-            },
-            "larder",
-        ),
-        (
-            CacheStatus {
-                ttl: Some(i64::MAX),
-                ..none
-            },
-            "larder;ttl=999999999999999",
-        ),
-        (
-            CacheStatus {
-                ttl: Some(i64::MIN),
-                ..none
-            },
-            "larder;ttl=-999999999999999",
-        ),
-        (
-            CacheStatus {
-                detail: Some(Reason::RequestMaxAge.into()),
-                ..none
-            },
+            detail(Reason::RequestMaxAge.into()),
             "larder;detail=request-max-age",
         ),
         (
-            CacheStatus {
-                detail: Some(BadRequest::HostMissing.into()),
-                ..none
-            },
+            detail(BadRequest::HostMissing.into()),
             "larder;detail=host-missing",
         ),
-        (
-            CacheStatus {
-                detail: Some(Loop::Via.into()),
-                ..none
-            },
-            "larder;detail=via-loop",
-        ),
-    ];
-    for (status, expected) in table {
-        assert_eq!(text(status), *expected);
-    }
-    let long = "x".repeat(KEY_BYTES_MAX + 1);
-    assert_eq!(
-        text(&CacheStatus {
-            key: Some(&long),
-            ..none
-        }),
-        "larder"
-    );
+        (detail(Loop::Via.into()), "larder;detail=via-loop"),
+    ]);
 }
 
 #[test]

@@ -4,18 +4,18 @@ use http::StatusCode;
 use larder::rules::cache_control::{DELTA_SECS_MAX, ResponseDirectives};
 use larder::rules::date::Millis;
 use larder::rules::fresh::{
-    FreshPolicy, Lifetime, LifetimeSource, current_age_s, initial_age_ms, lifetime,
+    FreshPolicy, Lifetime, LifetimeSource as Source, current_age_s, initial_age_ms, lifetime,
 };
 
 use super::{ARRIVAL, Lines, after, headers, stored};
 
 const DAY_S: u32 = 24 * 60 * 60;
 
-fn of(status: u16, lines: Lines<'_>) -> (u32, LifetimeSource) {
+fn of(status: u16, lines: Lines<'_>) -> (u32, Source) {
     with_policy(status, lines, &FreshPolicy::default())
 }
 
-fn with_policy(status: u16, lines: Lines<'_>, policy: &FreshPolicy) -> (u32, LifetimeSource) {
+fn with_policy(status: u16, lines: Lines<'_>, policy: &FreshPolicy) -> (u32, Source) {
     let headers = headers(lines);
     let status = StatusCode::from_u16(status).unwrap();
     let directives = ResponseDirectives::parse(&headers);
@@ -23,102 +23,120 @@ fn with_policy(status: u16, lines: Lines<'_>, policy: &FreshPolicy) -> (u32, Lif
     (ttl_s, source)
 }
 
+/// Fields, and the lifetime in seconds that they give, with its source.
+const EXPLICIT: &[(Lines<'static>, (u32, Source))] = &[
+    (&[], (0, Source::None)),
+    (&[("cache-control", "max-age=60")], (60, Source::MaxAge)),
+    (
+        &[("cache-control", "max-age=60, s-maxage=1")],
+        (1, Source::SMaxage),
+    ),
+    (
+        &[
+            ("cache-control", "s-maxage=3600"),
+            ("cache-control", "max-age=1"),
+        ],
+        (3600, Source::SMaxage),
+    ),
+    (
+        &[("cache-control", "s-maxage=x, max-age=60")],
+        (0, Source::SMaxage),
+    ),
+    (
+        &[("cache-control", "max-age=99999999999")],
+        (DELTA_SECS_MAX, Source::MaxAge),
+    ),
+    (
+        &[
+            ("cache-control", "max-age=60"),
+            ("expires", "@-9"),
+            ("date", "@0"),
+        ],
+        (60, Source::MaxAge),
+    ),
+    (
+        &[("cache-control", "max-age=60"), ("expires", "0")],
+        (60, Source::MaxAge),
+    ),
+    (
+        &[("cache-control", "max-age=0"), ("expires", "@60")],
+        (0, Source::MaxAge),
+    ),
+    (
+        &[("cache-control", "max-age=-1"), ("expires", "@60")],
+        (0, Source::MaxAge),
+    ),
+    (&[("expires", "@60"), ("date", "@0")], (60, Source::Expires)),
+    (&[("expires", "@60")], (60, Source::Expires)),
+    (
+        &[("expires", "@60"), ("date", "foo")],
+        (60, Source::Expires),
+    ),
+    (&[("expires", "@0"), ("date", "@0")], (0, Source::Expires)),
+    (&[("expires", "@-60"), ("date", "@0")], (0, Source::Expires)),
+    (
+        &[("expires", "@300"), ("date", "@400")],
+        (0, Source::Expires),
+    ),
+    (
+        &[("expires", "@10"), ("date", "@-10")],
+        (20, Source::Expires),
+    ),
+    (&[("expires", "0"), ("date", "@0")], (0, Source::Expires)),
+    (&[("expires", "-1"), ("date", "@0")], (0, Source::Expires)),
+    (&[("expires", ""), ("date", "@0")], (0, Source::Expires)),
+    (
+        &[("expires", "@60"), ("expires", "@60"), ("date", "@0")],
+        (60, Source::Expires),
+    ),
+    (
+        &[("expires", "@60"), ("expires", "@90"), ("date", "@0")],
+        (0, Source::Expires),
+    ),
+    (
+        &[("expires", "Fri, 31 Dec 9999 23:59:59 GMT")],
+        (DELTA_SECS_MAX, Source::Expires),
+    ),
+    (
+        &[
+            ("expires", "0"),
+            ("last-modified", "@-1000"),
+            ("date", "@0"),
+        ],
+        (0, Source::Expires),
+    ),
+    (
+        &[
+            ("cdn-cache-control", "max-age=60"),
+            ("cache-control", "s-maxage=1"),
+        ],
+        (60, Source::Targeted),
+    ),
+    (
+        &[("cdn-cache-control", "max-age=1, s-maxage=60")],
+        (60, Source::Targeted),
+    ),
+    (
+        &[
+            ("cdn-cache-control", "foo"),
+            ("expires", "@60"),
+            ("date", "@0"),
+        ],
+        (0, Source::None),
+    ),
+];
+
 #[test]
 fn explicit_lifetimes() {
-    use LifetimeSource::{Expires, MaxAge, None, SMaxage, Targeted};
-    const MAX: u32 = DELTA_SECS_MAX;
-    let table: &[(Lines<'_>, (u32, LifetimeSource))] = &[
-        (&[], (0, None)),
-        (&[("cache-control", "max-age=60")], (60, MaxAge)),
-        (&[("cache-control", "max-age=60, s-maxage=1")], (1, SMaxage)),
-        (
-            &[
-                ("cache-control", "s-maxage=3600"),
-                ("cache-control", "max-age=1"),
-            ],
-            (3600, SMaxage),
-        ),
-        (&[("cache-control", "s-maxage=x, max-age=60")], (0, SMaxage)),
-        (&[("cache-control", "max-age=99999999999")], (MAX, MaxAge)),
-        (
-            &[
-                ("cache-control", "max-age=60"),
-                ("expires", "@-9"),
-                ("date", "@0"),
-            ],
-            (60, MaxAge),
-        ),
-        (
-            &[("cache-control", "max-age=60"), ("expires", "0")],
-            (60, MaxAge),
-        ),
-        (
-            &[("cache-control", "max-age=0"), ("expires", "@60")],
-            (0, MaxAge),
-        ),
-        (
-            &[("cache-control", "max-age=-1"), ("expires", "@60")],
-            (0, MaxAge),
-        ),
-        (&[("expires", "@60"), ("date", "@0")], (60, Expires)),
-        (&[("expires", "@60")], (60, Expires)),
-        (&[("expires", "@60"), ("date", "foo")], (60, Expires)),
-        (&[("expires", "@0"), ("date", "@0")], (0, Expires)),
-        (&[("expires", "@-60"), ("date", "@0")], (0, Expires)),
-        (&[("expires", "@300"), ("date", "@400")], (0, Expires)),
-        (&[("expires", "@10"), ("date", "@-10")], (20, Expires)),
-        (&[("expires", "0"), ("date", "@0")], (0, Expires)),
-        (&[("expires", "-1"), ("date", "@0")], (0, Expires)),
-        (&[("expires", ""), ("date", "@0")], (0, Expires)),
-        (
-            &[("expires", "@60"), ("expires", "@60"), ("date", "@0")],
-            (60, Expires),
-        ),
-        (
-            &[("expires", "@60"), ("expires", "@90"), ("date", "@0")],
-            (0, Expires),
-        ),
-        (
-            &[("expires", "Fri, 31 Dec 9999 23:59:59 GMT")],
-            (MAX, Expires),
-        ),
-        (
-            &[
-                ("expires", "0"),
-                ("last-modified", "@-1000"),
-                ("date", "@0"),
-            ],
-            (0, Expires),
-        ),
-        (
-            &[
-                ("cdn-cache-control", "max-age=60"),
-                ("cache-control", "s-maxage=1"),
-            ],
-            (60, Targeted),
-        ),
-        (
-            &[("cdn-cache-control", "max-age=1, s-maxage=60")],
-            (60, Targeted),
-        ),
-        (
-            &[
-                ("cdn-cache-control", "foo"),
-                ("expires", "@60"),
-                ("date", "@0"),
-            ],
-            (0, None),
-        ),
-    ];
-    for (lines, expected) in table {
+    for (lines, expected) in EXPLICIT {
         assert_eq!(of(200, lines), *expected, "{lines:?}");
     }
 }
 
 #[test]
 fn heuristic_lifetimes() {
-    use LifetimeSource::{Heuristic, None};
-    let table: &[(u16, Lines<'_>, (u32, LifetimeSource))] = &[
+    use Source::{Heuristic, None};
+    let table: &[(u16, Lines<'_>, (u32, Source))] = &[
         (
             200,
             &[("last-modified", "@-1000"), ("date", "@0")],

@@ -103,95 +103,97 @@ fn statuses_without_an_explicit_lifetime() {
     }
 }
 
+/// Fields of a response, and whether they let it be stored.
+const RESPONSE_FIELDS: &[(Lines<'static>, Result<(), NoStore>)] = &[
+    (&[], Err(NoStore::NoFreshness)),
+    (&[("cache-control", "foo")], Err(NoStore::NoFreshness)),
+    (&[("etag", "\"a\"")], Ok(())),
+    (&[("last-modified", "@-9")], Ok(())),
+    (&[("last-modified", "yesterday")], Err(NoStore::NoFreshness)),
+    (&[("expires", "@60")], Ok(())),
+    (&[("expires", "0")], Ok(())),
+    (&[("cache-control", "s-maxage=1")], Ok(())),
+    (&[("cache-control", "max-age=x")], Ok(())),
+    (
+        &[("cache-control", "no-store")],
+        Err(NoStore::ResponseNoStore),
+    ),
+    (
+        &[("cache-control", "max-age=9, No-Store"), ("expires", "@9")],
+        Err(NoStore::ResponseNoStore),
+    ),
+    (
+        &[
+            ("cache-control", "max-age=9"),
+            ("cache-control", "no-store"),
+        ],
+        Err(NoStore::ResponseNoStore),
+    ),
+    (&[("cache-control", "max-age=9, x=\"no-store\"")], Ok(())),
+    (
+        &[("cache-control", "private, max-age=9")],
+        Err(NoStore::Private),
+    ),
+    (
+        &[("cache-control", "private, s-maxage=9, public")],
+        Err(NoStore::Private),
+    ),
+    (
+        &[("cache-control", "private=\"x-user\", max-age=9")],
+        Ok(()),
+    ),
+    (
+        &[("cache-control", "private=\"\", max-age=9")],
+        Err(NoStore::Private),
+    ),
+    (&[("cache-control", "no-cache"), ("etag", "\"a\"")], Ok(())),
+    (
+        &[("cache-control", "no-store, must-understand, max-age=9")],
+        Ok(()),
+    ),
+    (&[("pragma", "no-cache"), FRESH], Ok(())),
+    (&[("vary", "*"), FRESH], Err(NoStore::VaryStar)),
+    (&[("vary", "accept, *"), FRESH], Err(NoStore::VaryStar)),
+    (&[("vary", "accept, accept-encoding"), FRESH], Ok(())),
+    (&[("vary", "not a name"), FRESH], Err(NoStore::VaryStar)),
+    (
+        &[
+            ("cdn-cache-control", "max-age=9"),
+            ("cache-control", "no-store"),
+        ],
+        Ok(()),
+    ),
+    (
+        &[
+            ("cdn-cache-control", "max-age=9"),
+            ("cache-control", "private"),
+        ],
+        Ok(()),
+    ),
+    (
+        &[("cdn-cache-control", "no-store"), FRESH],
+        Err(NoStore::ResponseNoStore),
+    ),
+    (
+        &[("cdn-cache-control", "private"), FRESH],
+        Err(NoStore::Private),
+    ),
+    (
+        &[("cdn-cache-control", "foo"), FRESH, ("expires", "@9")],
+        Err(NoStore::NoFreshness),
+    ),
+    (
+        &[
+            ("cdn-cache-control", "max-age=9, &"),
+            ("cache-control", "no-store"),
+        ],
+        Err(NoStore::ResponseNoStore),
+    ),
+];
+
 #[test]
 fn response_fields() {
-    let table: &[(Lines<'_>, Result<(), NoStore>)] = &[
-        (&[], Err(NoStore::NoFreshness)),
-        (&[("cache-control", "foo")], Err(NoStore::NoFreshness)),
-        (&[("etag", "\"a\"")], Ok(())),
-        (&[("last-modified", "@-9")], Ok(())),
-        (&[("last-modified", "yesterday")], Err(NoStore::NoFreshness)),
-        (&[("expires", "@60")], Ok(())),
-        (&[("expires", "0")], Ok(())),
-        (&[("cache-control", "s-maxage=1")], Ok(())),
-        (&[("cache-control", "max-age=x")], Ok(())),
-        (
-            &[("cache-control", "no-store")],
-            Err(NoStore::ResponseNoStore),
-        ),
-        (
-            &[("cache-control", "max-age=9, No-Store"), ("expires", "@9")],
-            Err(NoStore::ResponseNoStore),
-        ),
-        (
-            &[
-                ("cache-control", "max-age=9"),
-                ("cache-control", "no-store"),
-            ],
-            Err(NoStore::ResponseNoStore),
-        ),
-        (&[("cache-control", "max-age=9, x=\"no-store\"")], Ok(())),
-        (
-            &[("cache-control", "private, max-age=9")],
-            Err(NoStore::Private),
-        ),
-        (
-            &[("cache-control", "private, s-maxage=9, public")],
-            Err(NoStore::Private),
-        ),
-        (
-            &[("cache-control", "private=\"x-user\", max-age=9")],
-            Ok(()),
-        ),
-        (
-            &[("cache-control", "private=\"\", max-age=9")],
-            Err(NoStore::Private),
-        ),
-        (&[("cache-control", "no-cache"), ("etag", "\"a\"")], Ok(())),
-        (
-            &[("cache-control", "no-store, must-understand, max-age=9")],
-            Ok(()),
-        ),
-        (&[("pragma", "no-cache"), FRESH], Ok(())),
-        (&[("vary", "*"), FRESH], Err(NoStore::VaryStar)),
-        (&[("vary", "accept, *"), FRESH], Err(NoStore::VaryStar)),
-        (&[("vary", "accept, accept-encoding"), FRESH], Ok(())),
-        (&[("vary", "not a name"), FRESH], Err(NoStore::VaryStar)),
-        (
-            &[
-                ("cdn-cache-control", "max-age=9"),
-                ("cache-control", "no-store"),
-            ],
-            Ok(()),
-        ),
-        (
-            &[
-                ("cdn-cache-control", "max-age=9"),
-                ("cache-control", "private"),
-            ],
-            Ok(()),
-        ),
-        (
-            &[("cdn-cache-control", "no-store"), FRESH],
-            Err(NoStore::ResponseNoStore),
-        ),
-        (
-            &[("cdn-cache-control", "private"), FRESH],
-            Err(NoStore::Private),
-        ),
-        (
-            &[("cdn-cache-control", "foo"), FRESH, ("expires", "@9")],
-            Err(NoStore::NoFreshness),
-        ),
-        (
-            &[
-                ("cdn-cache-control", "max-age=9, &"),
-                ("cache-control", "no-store"),
-            ],
-            Err(NoStore::ResponseNoStore),
-        ),
-    ];
-    for (lines, expected) in table {
+    for (lines, expected) in RESPONSE_FIELDS {
         assert_eq!(
             verdict(&Method::GET, &[], 200, lines),
             *expected,

@@ -1,5 +1,13 @@
 //! The cache core before an origin that follows a script, under a clock that the test moves.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test file is a crate that uses its part"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
 
 use std::collections::VecDeque;
 use std::fmt;

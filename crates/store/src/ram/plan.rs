@@ -17,8 +17,7 @@ impl RamPlan {
     /// Divides `ram_bytes`, so that objects of `object_bytes_max` are welcome if that is given.
     ///
     /// A fixed split costs hit ratio when a shard holds few objects, so there are as many shards
-    /// as [`SHARDS_MAX`], [`SHARD_BYTES_MIN`] and [`OBJECTS_PER_SHARD_MIN`] of the largest size
-    /// allow.
+    /// as `SHARDS_MAX`, `SHARD_BYTES_MIN` and `OBJECTS_PER_SHARD_MIN` of the largest size allow.
     pub fn new(ram_bytes: u64, object_bytes_max: Option<u64>) -> Self {
         let largest = object_bytes_max.unwrap_or(OBJECT_BYTES_DEFAULT);
         let shard_min = SHARD_BYTES_MIN.max(largest.saturating_mul(OBJECTS_PER_SHARD_MIN));

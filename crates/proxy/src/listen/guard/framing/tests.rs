@@ -42,7 +42,8 @@ const GOOD: &[&str] = &[
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "POST / HTTP/1.0\r\nContent-Length: 3\r\n\r\n\0\n\r",
     "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-    "POST / HTTP/1.1\r\nHost: a\r\ntransfer-encoding:chunked\r\n\r\n00A;a=\"b\"\r\n\r\n\r\n\r\n\r\n\r\n\r\n000;x\r\nX-Sum: 1\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a\r\ntransfer-encoding:chunked\r\n\r\n\
+     00A;a=\"b\"\r\n\r\n\r\n\r\n\r\n\r\n\r\n000;x\r\nX-Sum: 1\r\n\r\n",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\n\r \n",
 ];
 
