@@ -1,6 +1,5 @@
 //! Past the cache: the request as it is to the origin, the answer as it is to the client.
 
-use http::header::CONTENT_LENGTH;
 use http::{Request, Response, Uri};
 use http_body_util::BodyExt;
 
@@ -80,17 +79,6 @@ fn becomes_storable<B: OriginBody>(
         &core.policy.store,
     )
     .is_ok()
-        && content_length(answer).is_none_or(|len| len <= core.policy.object_bytes_max)
-}
-
-fn content_length<B>(answer: &Response<B>) -> Option<u64> {
-    answer
-        .headers()
-        .get(CONTENT_LENGTH)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
 }
 
 /// The origin's answer, for one client.
