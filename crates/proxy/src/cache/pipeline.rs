@@ -370,16 +370,17 @@ where
     /// A way to go on when the source of the body fails: only bodies that are not in memory
     /// already can.
     fn elsewhere(&self, key: &Key, content: &Content<'_>) -> Option<Arc<dyn Resume>> {
-        let meta = match content {
+        let (meta, window) = match content {
             Content::Stored(object) if object.body.as_single().is_some() => return None,
-            Content::Stored(object) => &object.meta,
-            Content::Flight(streaming) => &streaming.meta,
+            Content::Stored(object) => (&object.meta, None),
+            Content::Flight(streaming) => (&streaming.meta, Some(&streaming.window)),
         };
         Some(Arc::new(Elsewhere {
             core: Arc::clone(&self.core),
             origin: self.origin.clone(),
             key: key.clone(),
             meta: Arc::clone(meta),
+            window: window.cloned(),
             request: FetchRequest::new(&self.core, &self.target, &self.parts),
             body: PhantomData,
         }))
