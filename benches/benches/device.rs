@@ -10,17 +10,15 @@
 //! each round, since a shared drive drifts by more than they differ; the table has medians.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use larder_benches::reads::{Load, Score, cpu_time, fio, median};
 use larder_store::device::{
     AlignedBuf, BLOCK_BYTES, Device, DeviceOpenError, Engine, FileOptions, open_device,
 };
-use rustix::time::{ClockId, clock_gettime};
-use serde_json::Value;
 use tokio::task::JoinSet;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -59,14 +57,19 @@ fn main() -> Result<()> {
     );
     for read_bytes in READ_BYTES {
         for depth in DEPTHS {
-            let load = Load { read_bytes, depth };
+            let load = Load {
+                read_bytes,
+                depth,
+                file_bytes: FILE_BYTES,
+                time: RUN,
+            };
             let mut scores = Method::ALL.map(|_| Vec::new());
             for _ in 0..rounds {
                 for (method, scores) in Method::ALL.iter().zip(&mut scores) {
                     scores.extend(method.measure(&options, load, &runtime)?);
                 }
             }
-            load.print(&scores);
+            print(load, &scores);
         }
     }
     Ok(())
@@ -84,18 +87,6 @@ async fn fill(options: &FileOptions) -> Result<()> {
         buf = back;
     }
     Ok(device.sync().await?)
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Load {
-    read_bytes: usize,
-    depth: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Score {
-    reads_per_s: f64,
-    cpu_us_per_read: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -167,68 +158,23 @@ async fn drive(device: Arc<dyn Device>, load: Load) -> Result<Score> {
     })
 }
 
-/// What all threads of this process have used.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap_or_default()
-}
-
-/// The same reads by fio, in one process with one ring; nothing when fio is not installed.
-fn fio(path: &Path, load: Load) -> Result<Option<Score>> {
-    let mut command = Command::new("fio");
-    command.arg(format!("--filename={}", path.display()));
-    command.arg(format!("--size={FILE_BYTES}"));
-    command.arg(format!("--bs={}", load.read_bytes));
-    command.arg(format!("--iodepth={}", load.depth));
-    command.arg(format!("--runtime={}", RUN.as_secs()));
-    command.args(["--name=read", "--rw=randread", "--ioengine=io_uring"]);
-    command.args([
-        "--direct=1",
-        "--readonly",
-        "--time_based",
-        "--output-format=json",
-    ]);
-    let output = match command.output() {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        output => output?,
-    };
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
+fn print(load: Load, scores: &[Vec<Score>; Method::ALL.len()]) {
+    let Load {
+        read_bytes, depth, ..
+    } = load;
+    let fio = median(&scores[0], |s| s.reads_per_s);
+    for (method, scores) in Method::ALL.iter().zip(scores) {
+        let Some(reads_per_s) = median(scores, |s| s.reads_per_s) else {
+            println!("{read_bytes:>8} {depth:>6} {:>8} not here", method.as_str());
+            continue;
+        };
+        let cpu = median(scores, |s| s.cpu_us_per_read).unwrap_or_default();
+        let ratio = fio.map_or_else(|| "-".into(), |fio| format!("{:.2}", reads_per_s / fio));
+        println!(
+            "{read_bytes:>8} {depth:>6} {:>8} {reads_per_s:>10.0} {cpu:>12.1} {ratio:>8}",
+            method.as_str()
+        );
     }
-    let report: Value = serde_json::from_slice(&output.stdout)?;
-    let job = &report["jobs"][0];
-    let number = |value: &Value| value.as_f64().ok_or("fio's report lacks a number");
-    let cpu_ratio = (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0;
-    let run_us = number(&job["job_runtime"])? * 1e3;
-    Ok(Some(Score {
-        reads_per_s: number(&job["read"]["iops"])?,
-        cpu_us_per_read: cpu_ratio * run_us / number(&job["read"]["total_ios"])?,
-    }))
-}
-
-impl Load {
-    fn print(self, scores: &[Vec<Score>; Method::ALL.len()]) {
-        let Self { read_bytes, depth } = self;
-        let fio = median(&scores[0], |s| s.reads_per_s);
-        for (method, scores) in Method::ALL.iter().zip(scores) {
-            let Some(reads_per_s) = median(scores, |s| s.reads_per_s) else {
-                println!("{read_bytes:>8} {depth:>6} {:>8} not here", method.as_str());
-                continue;
-            };
-            let cpu = median(scores, |s| s.cpu_us_per_read).unwrap_or_default();
-            let ratio = fio.map_or_else(|| "-".into(), |fio| format!("{:.2}", reads_per_s / fio));
-            println!(
-                "{read_bytes:>8} {depth:>6} {:>8} {reads_per_s:>10.0} {cpu:>12.1} {ratio:>8}",
-                method.as_str()
-            );
-        }
-    }
-}
-
-fn median(scores: &[Score], of: impl Fn(&Score) -> f64) -> Option<f64> {
-    let mut values: Vec<_> = scores.iter().map(of).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 const _: () =

@@ -7,4 +7,5 @@
 pub mod bare;
 pub mod child;
 pub mod load;
+pub mod reads;
 pub mod table;
