@@ -76,7 +76,7 @@ fn a_file_of_somebody_else_is_refused_and_kept() {
     let mut letters = vec![b'x'; 16 << 20];
     letters[..20].copy_from_slice(b"somebody's letters, ");
     fs::write(&file, letters).unwrap();
-    assert_refused_untouched(&file, "not");
+    assert_refused_untouched(&file, "data that is not larder's");
 }
 
 #[test]

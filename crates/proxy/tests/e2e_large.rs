@@ -4,8 +4,10 @@
 mod support;
 
 use std::path::Path;
+use std::time::Instant;
 
 use larder_replay::Content;
+use support::PATIENCE;
 use support::client::Client;
 use support::larder::Larder;
 use support::objects::Object;
@@ -112,4 +114,27 @@ fn what_is_too_large_to_be_kept_is_relayed_whole() {
     let again = larder.get("/object/whale?max_age=60&size=5000000");
     let status = again.cache_status();
     assert!(status.contains("detail=hit-for-miss"), "{again:?}");
+}
+
+#[test]
+fn a_slow_reader_beside_a_fast_one_gets_all_of_it_too() {
+    let (dir, origin) = (support::disk_dir(), Origin::start());
+    let larder = larder(dir.path(), &origin);
+    // Whether the rest is to be had from the origin, of a body that told its length or did not, or
+    // only from flash when all has come.
+    for kind in ["", "&chunked=1", "&etag=none", "&chunked=1&etag=none"] {
+        let path = format!("/object/beside?max_age=60&size=40000000{kind}");
+        let mut slow = Client::connect(larder.address);
+        slow.send_request("GET", &path, &[]);
+        let head = slow.head().unwrap();
+        assert_eq!(head.status, 200, "{head:?}");
+        // As late as can be: when the other has it all.
+        let begun = Instant::now();
+        let fast = larder.get(&path);
+        assert_eq!(fast.body.len(), 40_000_000, "{path}: {fast:?}");
+        assert!(begun.elapsed() < PATIENCE / 3, "{:?}", begun.elapsed());
+        let late = slow.body(&head).expect("the rest");
+        assert!(late == fast.body, "{path}: {} bytes", late.len());
+        assert_eq!(Content::new("/object/beside", 0).verify(0, &late), None);
+    }
 }

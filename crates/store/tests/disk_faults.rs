@@ -225,7 +225,7 @@ fn colliding_keys() -> (larder_store::Key, larder_store::Key) {
     let slot = |key: &larder_store::Key| {
         let sets = larder_store::index::Index::sets_for(15 * MIB as u64 / 4096);
         let set = (u128::from(key.hash() as u64) * sets as u128) >> 64;
-        (set, key.hash() >> 112)
+        (set, key.hash() >> 114)
     };
     let mut seen = std::collections::HashMap::new();
     for n in 0.. {

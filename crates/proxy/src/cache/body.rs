@@ -34,8 +34,9 @@ pub enum Failed {
 /// Finds another source for the rest of a body whose source failed midway: the flash lost a
 /// fragment, or the fetch that was followed slid away.
 pub trait Resume: Send + Sync {
-    /// Bytes `from..until` of the same representation, or an error when it cannot be had.
-    fn resume(&self, failed: Failed, from: u64, until: u64) -> Resuming;
+    /// Bytes `from..until` (to the end when unknown) of the same representation, or an error when
+    /// they cannot be had.
+    fn resume(&self, failed: Failed, from: u64, until: Option<u64>) -> Resuming;
 }
 
 /// Where bytes come from.
@@ -145,7 +146,7 @@ impl Body {
 
     /// Replaces a failed source; false if there is no way to go on.
     fn try_resume(&mut self) -> bool {
-        let (Some(resume), Some(until)) = (&self.resume, self.until) else {
+        let Some(resume) = &self.resume else {
             return false;
         };
         if self.resumes_left == 0 {
@@ -156,7 +157,7 @@ impl Body {
             Source::Flight(_) => Failed::Flight,
             _ => Failed::Other,
         };
-        self.source = Source::Resuming(resume.resume(failed, self.position, until));
+        self.source = Source::Resuming(resume.resume(failed, self.position, self.until));
         true
     }
 }
@@ -225,8 +226,9 @@ mod tests {
     struct From(&'static str);
 
     impl Resume for From {
-        fn resume(&self, _: Failed, from: u64, until: u64) -> Resuming {
-            let rest = Bytes::from_static(self.0.as_bytes()).slice(from as usize..until as usize);
+        fn resume(&self, _: Failed, from: u64, until: Option<u64>) -> Resuming {
+            let until = until.map_or(self.0.len(), |until| until as usize);
+            let rest = Bytes::from_static(self.0.as_bytes()).slice(from as usize..until);
             Box::pin(async move { Ok(Source::Once(rest)) })
         }
     }
@@ -234,32 +236,33 @@ mod tests {
     struct Never;
 
     impl Resume for Never {
-        fn resume(&self, _: Failed, _: u64, _: u64) -> Resuming {
+        fn resume(&self, _: Failed, _: u64, _: Option<u64>) -> Resuming {
             Box::pin(async { Err("gone".into()) })
         }
     }
 
-    async fn broken_source(resume: Option<Arc<dyn Resume>>) -> Result<Bytes, BoxError> {
+    async fn broken_source(
+        until: Option<u64>,
+        resume: Option<Arc<dyn Resume>>,
+    ) -> Result<Bytes, BoxError> {
         let broken = stream::iter([
             Ok(Frame::data(Bytes::from_static(b"abc"))),
             Err(BoxError::from("broken")),
         ]);
         let source = Source::Origin(StreamBody::new(broken).boxed_unsync());
-        let mut body = Body::new(source, 0, Some(8), Outcome::default());
+        let mut body = Body::new(source, 0, until, Outcome::default());
         body.resume = resume;
         Ok(body.collect().await?.to_bytes())
     }
 
     #[tokio::test]
     async fn a_broken_source_is_continued_where_it_broke() {
-        assert_eq!(
-            broken_source(Some(Arc::new(From("abcdefgh"))))
-                .await
-                .unwrap(),
-            "abcdefgh"
-        );
-        assert!(broken_source(Some(Arc::new(Never))).await.is_err());
-        assert!(broken_source(None).await.is_err());
+        for until in [Some(8), None] {
+            let rest = broken_source(until, Some(Arc::new(From("abcdefgh"))));
+            assert_eq!(rest.await.unwrap(), "abcdefgh", "{until:?}");
+            assert!(broken_source(until, Some(Arc::new(Never))).await.is_err());
+            assert!(broken_source(until, None).await.is_err());
+        }
     }
 
     #[tokio::test]

@@ -339,7 +339,7 @@ async fn stream<S, B>(
                 let Some(expected) = parts.body_bytes else {
                     return;
                 };
-                let rest = fetch.request.rest(&meta, written, expected);
+                let rest = fetch.request.rest(&meta, written, Some(expected));
                 let Some(rest) = rest else { return };
                 let Ok(body) = super::resume::ask_rest(&core, &origin, rest, written).await else {
                     return;

@@ -139,17 +139,21 @@ where
         } else {
             self.core.now()
         };
-        let (decision, ttl_s) = match decide(&object.meta, &self.directives, now) {
-            decide::Decision::Fresh { ttl_s, .. } => (Decision::Hit, ttl_s),
-            decide::Decision::Stale { ttl_s, .. } => (Decision::Stale, ttl_s),
+        let (decision, status) = match decide(&object.meta, &self.directives, now) {
+            decide::Decision::Fresh { ttl_s, .. } => {
+                (Decision::Hit, status::stored(ttl_s, object.tier))
+            }
+            decide::Decision::Stale { ttl_s, .. } => {
+                (Decision::Stale, status::stale(ttl_s, Detail::MaxStale))
+            }
             decide::Decision::StaleWhileRevalidate { ttl_s, .. } => {
                 self.refresh(key, object, variant);
-                (Decision::Stale, ttl_s)
+                let why = Detail::StaleWhileRevalidate;
+                (Decision::Stale, status::stale(ttl_s, why))
             }
             decide::Decision::Revalidate { reason } => return Err(reason.fwd()),
             decide::Decision::OnlyIfCached => return Ok(self.only_if_cached()),
         };
-        let status = status::stored(ttl_s, object.tier);
         let outcome = Outcome::new(decision, From::from(object.tier));
         self.respond(key, &Content::Stored(object), &status, outcome)
             .ok_or(Fwd::Miss)
@@ -366,16 +370,17 @@ where
     /// A way to go on when the source of the body fails: only bodies that are not in memory
     /// already can.
     fn elsewhere(&self, key: &Key, content: &Content<'_>) -> Option<Arc<dyn Resume>> {
-        let meta = match content {
+        let (meta, window) = match content {
             Content::Stored(object) if object.body.as_single().is_some() => return None,
-            Content::Stored(object) => &object.meta,
-            Content::Flight(streaming) => &streaming.meta,
+            Content::Stored(object) => (&object.meta, None),
+            Content::Flight(streaming) => (&streaming.meta, Some(&streaming.window)),
         };
         Some(Arc::new(Elsewhere {
             core: Arc::clone(&self.core),
             origin: self.origin.clone(),
             key: key.clone(),
             meta: Arc::clone(meta),
+            window: window.cloned(),
             request: FetchRequest::new(&self.core, &self.target, &self.parts),
             body: PhantomData,
         }))

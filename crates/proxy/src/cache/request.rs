@@ -62,20 +62,23 @@ impl FetchRequest {
         request
     }
 
-    /// Bytes `from..until` of the representation that `meta` describes; `None` when it has no
-    /// strong validator to name it by (RFC 9110 §13.1.5).
+    /// Bytes `from..until` (to the end when unknown) of the representation that `meta` describes;
+    /// `None` when it has no strong validator to name it by (RFC 9110 §13.1.5).
     pub(super) fn rest(
         &self,
         meta: &StoredMeta,
         from: u64,
-        until: u64,
+        until: Option<u64>,
     ) -> Option<Request<BoxBody>> {
         let etag = meta.headers.get(header::ETAG)?;
-        if from >= until || etag.as_bytes().starts_with(b"W/") {
+        if until.is_some_and(|until| from >= until) || etag.as_bytes().starts_with(b"W/") {
             return None;
         }
         let mut request = self.plain();
-        let range = format!("bytes={from}-{}", until - 1);
+        let range = match until {
+            Some(until) => format!("bytes={from}-{}", until - 1),
+            None => format!("bytes={from}-"),
+        };
         request
             .headers_mut()
             .insert(header::RANGE, range.try_into().ok()?);

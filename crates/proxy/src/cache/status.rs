@@ -27,6 +27,16 @@ pub(super) fn stored(ttl_s: i64, tier: Tier) -> CacheStatus<'static> {
     }
 }
 
+/// Served from the store past its lifetime, and why that is allowed.
+pub(super) fn stale(ttl_s: i64, why: Detail) -> CacheStatus<'static> {
+    CacheStatus {
+        hit: true,
+        ttl: Some(ttl_s),
+        detail: Some(why),
+        ..CacheStatus::default()
+    }
+}
+
 /// Fetched, and being stored.
 pub(super) fn fetched(fwd: Fwd, meta: &StoredMeta, collapsed: bool) -> CacheStatus<'static> {
     CacheStatus {

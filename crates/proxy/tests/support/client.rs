@@ -116,19 +116,28 @@ impl Client {
     /// Reads one answer; `None` when the connection breaks before its end.
     pub fn answer(&mut self, head_only: bool) -> Option<Answer> {
         let mut answer = self.head()?;
-        if head_only || matches!(answer.status, 101 | 204 | 304) {
-            return Some(answer);
-        }
-        let length = answer.header("content-length").map(str::parse);
-        if let Some(length) = length {
-            answer.body = vec![0; length.ok()?];
-            self.stream.read_exact(&mut answer.body).ok()?;
-        } else if answer.header("transfer-encoding").is_some() {
-            answer.body = self.chunks()?;
-        } else {
-            self.stream.read_to_end(&mut answer.body).ok()?;
+        if !head_only {
+            answer.body = self.body(&answer)?;
         }
         Some(answer)
+    }
+
+    /// Reads the body that belongs to this head; `None` when the connection breaks before its end.
+    pub fn body(&mut self, head: &Answer) -> Option<Vec<u8>> {
+        if matches!(head.status, 101 | 204 | 304) {
+            return Some(Vec::new());
+        }
+        if let Some(length) = head.header("content-length") {
+            let mut body = vec![0; length.parse().ok()?];
+            self.stream.read_exact(&mut body).ok()?;
+            return Some(body);
+        }
+        if head.header("transfer-encoding").is_some() {
+            return self.chunks();
+        }
+        let mut body = Vec::new();
+        self.stream.read_to_end(&mut body).ok()?;
+        Some(body)
     }
 
     /// Reads a status line and headers.

@@ -75,6 +75,11 @@ impl Larder {
         Client::connect(self.address).ask(method, path, headers)
     }
 
+    /// Tells it to open its access log anew.
+    pub fn rotate_log(&self) {
+        self.process.signal(Signal::USR1);
+    }
+
     /// The value of a metric, summed over the label sets that contain `labels`.
     pub fn metric(&self, name: &str, labels: &str) -> u64 {
         let text = get(self.admin, "/metrics").text();

@@ -14,6 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use slab::Slab;
+use tokio::sync::Notify;
 
 /// How long a reader may hold up readers that are faster than it.
 const LAG_PATIENCE: Duration = Duration::from_secs(1);
@@ -49,6 +50,7 @@ pub enum ReadGap {
 pub struct Window {
     limit_bytes: u64,
     state: Mutex<State>,
+    ended: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -88,6 +90,7 @@ impl Window {
         Arc::new(Self {
             limit_bytes,
             state: Mutex::default(),
+            ended: Notify::new(),
         })
     }
 
@@ -131,6 +134,19 @@ impl Window {
             state.take_wakers()
         };
         wakers.into_iter().for_each(Waker::wake);
+        self.ended.notify_waiters();
+    }
+
+    /// Waits for the body's end, of whatever kind. Cancel safe.
+    pub async fn ended(&self) {
+        loop {
+            // Made before the look: it does not miss an end that comes after.
+            let ended = self.ended.notified();
+            if self.state.lock().end.is_some() {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// A reader of bytes `from..until`, or `None` when the window has slid past the start.
@@ -152,10 +168,11 @@ impl Window {
         })
     }
 
-    /// Whether nobody reads, and nobody can begin to: the start is gone.
+    /// Whether nobody reads but those who were left behind, and nobody can begin to: the start is
+    /// gone.
     pub fn is_abandoned(&self) -> bool {
         let state = self.state.lock();
-        state.first != 0 && state.readers.is_empty()
+        state.first != 0 && state.readers.iter().all(|(_, c)| c.next < state.first)
     }
 
     /// How many readers follow now.
@@ -174,12 +191,11 @@ impl State {
         if self.retained_bytes + len <= limit_bytes {
             return true;
         }
-        let slowest = self
-            .readers
-            .iter()
-            .map(|(_, c)| c.next)
-            .min()
-            .unwrap_or(u64::MAX);
+        let first = self.first;
+        let following = self.readers.iter().map(|(_, c)| c.next);
+        // Who was left behind holds nothing back any more, though it may be slow to notice.
+        let slowest = following.filter(|next| *next >= first).min();
+        let slowest = slowest.unwrap_or(u64::MAX);
         while self.retained_bytes + len > limit_bytes && self.first < slowest {
             if !self.drop_front() {
                 break;
@@ -362,6 +378,8 @@ mod tests {
         next(&mut reader).await;
         window.push(Bytes::from_static(b"tail")).await;
         assert!(!window.is_abandoned(), "one still reads");
+        next(&mut reader).await;
+        assert!(!window.is_abandoned(), "and has not been left behind");
         drop(reader);
         assert!(window.is_abandoned());
     }
@@ -410,10 +428,13 @@ mod tests {
         let window = Window::new(4);
         let mut slow = window.reader(0, u64::MAX).unwrap();
         let fast = tokio::spawn(collect(window.reader(0, u64::MAX).unwrap()));
+        let begun = tokio::time::Instant::now();
         for _ in 0..4 {
             window.push(Bytes::from_static(b"abcd")).await;
         }
+        assert_eq!(begun.elapsed(), LAG_PATIENCE, "it is waited for once");
         window.end(End::Complete);
+        window.ended().await;
         assert_eq!(fast.await.unwrap().unwrap().len(), 16);
         assert_eq!(
             next(&mut slow).await,

@@ -18,7 +18,7 @@ pub struct Place {
 pub(super) struct Tag(u64);
 
 /// ```text
-///  bit 0               34          38      44     47           63
+///  bit 0               34          38      46     49           63
 ///  ├── position ───────┼ generation┼ class ┼ rank ┼─── tag ────┼ used
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Slot(u64);
 const POSITION_BITS: u32 = 34;
 const GENERATION_BITS: u32 = 4;
 const RANK_BITS: u32 = 3;
-const TAG_BITS: u32 = 16;
+const TAG_BITS: u32 = 14;
 
 const GENERATION_AT: u32 = POSITION_BITS;
 const CLASS_AT: u32 = GENERATION_AT + GENERATION_BITS;

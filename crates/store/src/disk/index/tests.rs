@@ -67,7 +67,7 @@ proptest! {
         ops in proptest::collection::vec(op(), 1..400),
     ) {
         let index = Index::new(sets);
-        let slot_of = |hash| (index.set_of(hash), (hash >> 112) as u16);
+        let slot_of = |hash| (index.set_of(hash), (hash >> 114) as u16);
         let mut model = HashMap::new();
         let mut floor = 0;
         for (now, op) in (1..).zip(ops) {
@@ -111,7 +111,7 @@ proptest! {
         let index = Index::new(1);
         let mut list: Vec<u128> = Vec::new();
         for (tag, insert) in ops {
-            let hash = tag << 112;
+            let hash = tag << 114;
             let known = list.iter().position(|other| *other == tag).map(|at| list.remove(at));
             if insert {
                 index.insert(hash, place(tag as u64), |_| true);
@@ -123,7 +123,7 @@ proptest! {
             }
         }
         for tag in 0..12 {
-            prop_assert_eq!(index.peek(tag << 112).is_some(), list.contains(&tag));
+            prop_assert_eq!(index.peek(tag << 114).is_some(), list.contains(&tag));
         }
     }
 }
@@ -132,7 +132,7 @@ proptest! {
 fn older_entries_never_replace_and_never_follow_a_loss() {
     let index = Index::new(1);
     let live = |_| true;
-    let hash = |n: u128| n << 112;
+    let hash = |n: u128| n << 114;
     assert_eq!(index.recover(hash(1), place(1), live), Recovered::Closed);
     index.begin_recovery();
     index.insert(hash(1), place(9), live);
