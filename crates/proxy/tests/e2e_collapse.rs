@@ -1,6 +1,11 @@
 //! Many clients of one cold object: one request to the origin, and nobody who waits longer than
 //! configured when the origin is slow, silent, broken, or says what nobody may share.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::ops::RangeInclusive;

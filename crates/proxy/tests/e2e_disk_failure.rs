@@ -1,6 +1,11 @@
 //! A disk that is full, foreign, taken, cut short or broken: either larder says so and does not start,
 //! or every request is answered all the same.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::fs::{self, File};

@@ -1,5 +1,10 @@
 //! An object many times as large as memory: right, whole, by ranges, and whoever goes away.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::path::Path;

@@ -1,6 +1,11 @@
 //! A trace through the real thing, `larder origin` ─► `larder serve` ─► `larder replay`: every byte
 //! right, as many hits as an infinite cache has, no more memory than allowed.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::fmt::Write as _;
