@@ -1,6 +1,11 @@
 //! One line for each answer, with what was decided and who gave the bytes: the words of
 //! `Cache-Status` and of the metrics.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::fs;

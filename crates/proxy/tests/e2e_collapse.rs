@@ -2,6 +2,11 @@
 //! configured when the origin is slow, silent, broken, or says what nobody may share.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::ops::RangeInclusive;

@@ -1,6 +1,11 @@
 //! `kill -9`: what was on flash is served again, without the origin, and nothing that was purged is.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::collections::HashSet;

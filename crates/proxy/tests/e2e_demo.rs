@@ -1,5 +1,10 @@
 //! The first minute with larder: `larder serve` with nothing configured.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use support::larder::Larder;

@@ -2,6 +2,11 @@
 //! or every request is answered all the same.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::fs::{self, File};

@@ -1,6 +1,11 @@
 //! What goes over a client's connection: requests that are refused, kept connections, pipelines,
 //! HTTP/2 by prior knowledge, WebSockets.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

@@ -1,6 +1,11 @@
 //! An object many times as large as memory: right, whole, by ranges, and whoever goes away.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::path::Path;

@@ -2,6 +2,11 @@
 //! right, as many hits as an infinite cache has, no more memory than allowed.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::fmt::Write as _;

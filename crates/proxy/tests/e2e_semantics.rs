@@ -1,6 +1,11 @@
 //! What HTTP promises of a cache, by the real binary: conditions, ranges, variants, staleness, and
 //! purges by whoever may.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what only tests call may say what it expects"
+)]
+
 mod support;
 
 use std::time::{Duration, Instant};
