@@ -21,9 +21,8 @@ use support::process::Process;
 const SEED: u64 = 0x1a4d;
 const MIB: u64 = 1 << 20;
 
-/// Two clients at once: a request that waits for another one's fetch is no hit, and more of them
-/// would meet more often.
-const CONNECTIONS: &str = "2";
+/// Clients at once.
+const CONNECTIONS: &str = "4";
 
 /// Requests for objects of 0 B to 1 MiB.
 struct Trace {
@@ -106,12 +105,17 @@ fn what_fits_is_fetched_once() {
     assert_eq!(report["requests"], 4000);
     assert_eq!(report["errors"], 0, "{report}");
     assert_eq!(report["wrong_bytes"], 0, "{report}");
-    let ratio = |name: &str| report[name].as_f64().unwrap();
-    let (hits, infinite) = (
-        ratio("object_hit_ratio"),
-        ratio("infinite_object_hit_ratio"),
+    // Who waits for another one's fetch is no hit, but no request to the origin either. A disk that
+    // is too slow for a write is spared it, and the object may be fetched once more for that.
+    let count = |name: &str| report[name].as_f64().unwrap();
+    let spared = count("hits") + count("collapsed");
+    let skipped = larder.metric("larder_ssd_skipped_writes_total", "") as f64;
+    let infinite = count("infinite_object_hit_ratio") * count("requests");
+    let lost = infinite - spared - skipped;
+    assert!(
+        lost < 0.005 * count("requests"),
+        "{skipped} skipped: {report}"
     );
-    assert!(hits > infinite - 0.005, "{hits} of {infinite}");
     for tier in ["ram", "ssd"] {
         assert!(report["tiers"][tier].as_u64() > Some(100), "{report}");
     }
