@@ -1,6 +1,5 @@
 //! One line for each answer, with what was decided and who gave the bytes: the words of
 //! `Cache-Status` and of the metrics.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,

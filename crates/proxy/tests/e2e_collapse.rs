@@ -1,6 +1,5 @@
 //! Many clients of one cold object: one request to the origin, and nobody who waits longer than
 //! configured when the origin is slow, silent, broken, or says what nobody may share.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,

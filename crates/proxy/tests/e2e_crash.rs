@@ -1,5 +1,4 @@
 //! `kill -9`: what was on flash is served again, without the origin, and nothing that was purged is.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,

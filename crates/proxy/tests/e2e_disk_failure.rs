@@ -1,6 +1,5 @@
 //! A disk that is full, foreign, taken, cut short or broken: either larder says so and does not start,
 //! or every request is answered all the same.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,5 @@
 //! What goes over a client's connection: requests that are refused, kept connections, pipelines,
 //! HTTP/2 by prior knowledge, WebSockets.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,4 @@
 //! An object many times as large as memory: right, whole, by ranges, and whoever goes away.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,

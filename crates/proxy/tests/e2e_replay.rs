@@ -1,6 +1,5 @@
 //! A trace through the real thing, `larder origin` ─► `larder serve` ─► `larder replay`: every byte
 //! right, as many hits as an infinite cache has, no more memory than allowed.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #![allow(
     clippy::unwrap_used,
