@@ -24,7 +24,6 @@ collapse_wait = '1s'
 [origin]
 response_timeout = '1500ms'
 idle_timeout = '300ms'
-retries = 0
 ";
 
 /// What a request may take beyond what is configured, on a busy machine.

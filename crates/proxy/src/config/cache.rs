@@ -23,8 +23,6 @@ pub struct CacheConfig {
     pub stale_on_error: Duration,
     /// How long it is remembered that a key cannot be kept, so that its requests do not queue.
     pub hit_for_miss: Duration,
-    /// Variants (`Vary`) of one URL that are kept.
-    pub variants_max: u32,
 }
 
 impl Default for CacheConfig {
@@ -37,7 +35,6 @@ impl Default for CacheConfig {
             set_cookie: false,
             stale_on_error: Duration::ZERO,
             hit_for_miss: Duration::from_secs(120),
-            variants_max: 32,
         }
     }
 }
@@ -72,7 +69,6 @@ impl CacheConfig {
                 d.hit_for_miss,
                 up_to(Duration::from_secs(3600)),
             ),
-            variants_max: section.get("variants_max", d.variants_max, value::integer(1..=256)),
         }
     }
 }

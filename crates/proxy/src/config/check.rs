@@ -46,18 +46,6 @@ fn overlap(a: &SocketAddr, b: &SocketAddr) -> bool {
 }
 
 fn origin(draft: &mut Draft<'_>) {
-    let origin = &draft.config.origin;
-    if origin.keepalive > origin.connections_max {
-        let what = format!(
-            "{} is above connections_max = {}",
-            origin.keepalive, origin.connections_max
-        );
-        draft.refuse(
-            "origin.keepalive",
-            what,
-            "at most as many as connections_max",
-        );
-    }
     if let Some(listen) = own_address(draft) {
         let what = format!("the origin is larder itself, which listens at {listen}");
         draft.refuse("origin.url", what, "the server that has the content");
@@ -158,10 +146,6 @@ mod tests {
             ),
             ("[server]\nlisten = ':8081'\nadmin = 'off'", None),
             ("[server]\nadmin = '127.0.0.2:8080'", None),
-            (
-                "[origin]\nkeepalive = 300",
-                Some("300 is above connections_max = 256"),
-            ),
             (
                 "[origin]\nurl = 'http://127.0.0.1:8080'",
                 Some("the origin is larder itself"),

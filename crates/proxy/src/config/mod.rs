@@ -29,7 +29,7 @@ pub use load::FILE_BYTES_MAX;
 pub use log::{AccessLog, Level, LogConfig, LogFormat};
 pub use machine::{Machine, MemorySource};
 pub use memory::{LIMIT_BYTES_MIN, LIMIT_PERCENT, MemoryConfig, MemoryLimit};
-pub use origin::{HostHeader, OriginConfig, RETRIES_MAX, Upstream};
+pub use origin::{HostHeader, OriginConfig, Upstream};
 pub use overrides::Overrides;
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems};
 pub use quantity::{QuantityError, Size, Span, parse_duration, parse_size};

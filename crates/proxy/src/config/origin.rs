@@ -13,9 +13,6 @@ use super::value;
 /// Bounds of every timeout on the origin.
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(3600);
 
-/// The most tries after the first. Each multiplies the load on an origin that is already failing.
-pub const RETRIES_MAX: u32 = 3;
-
 /// Whom larder asks for what it does not have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OriginConfig {
@@ -31,19 +28,12 @@ pub struct OriginConfig {
     pub connections_max: u32,
     /// Longest wait for one of them to become free.
     pub connection_wait: Duration,
-    /// Idle connections that are kept; not above `connections_max`.
-    pub keepalive: u32,
     /// How long an idle connection is kept.
     pub keepalive_timeout: Duration,
-    /// Tries after the first, of safe requests without a body, when no byte of a response came;
-    /// at most [`RETRIES_MAX`].
-    pub retries: u32,
     /// Which `Host` the origin sees.
     pub host_header: HostHeader,
     /// Bytes of a response's head.
     pub header_bytes_max: u64,
-    /// Header lines of a response.
-    pub headers_max: u32,
 }
 
 /// The origin server.
@@ -83,12 +73,9 @@ impl Default for OriginConfig {
             idle_timeout: Duration::from_secs(30),
             connections_max: 256,
             connection_wait: Duration::from_secs(5),
-            keepalive: 64,
             keepalive_timeout: Duration::from_secs(4),
-            retries: 1,
             host_header: HostHeader::Pass,
             header_bytes_max: 64 << 10,
-            headers_max: 128,
         }
     }
 }
@@ -109,9 +96,7 @@ impl OriginConfig {
                 value::integer(1..=65_536),
             ),
             connection_wait: section.get("connection_wait", d.connection_wait, timeout()),
-            keepalive: section.get("keepalive", d.keepalive, value::integer(0..=65_536)),
             keepalive_timeout: section.get("keepalive_timeout", d.keepalive_timeout, timeout()),
-            retries: section.get("retries", d.retries, value::integer(0..=RETRIES_MAX)),
             host_header: section.get(
                 "host_header",
                 d.host_header,
@@ -122,7 +107,6 @@ impl OriginConfig {
                 d.header_bytes_max,
                 value::size(8 << 10..=1 << 20),
             ),
-            headers_max: section.get("headers_max", d.headers_max, value::integer(16..=1000)),
         }
     }
 }
