@@ -10,9 +10,7 @@ use std::task::Poll;
 
 use bytes::{Buf, Bytes};
 use http_body::Body;
-
-/// Largest piece: the unit in which followers are woken and memory is charged.
-const PIECE_BYTES: usize = 64 << 10;
+use larder_store::PIECE_BYTES;
 
 /// A body read piece by piece.
 #[derive(Debug)]
